@@ -1,6 +1,7 @@
 /**
  * The campaign's log: append-only, with a closed list of events and one entry for every automatic change of state. It never holds a phone number
- * or a secret. Every statement that writes to it is built from `intoCampaignLog` and `logEntry`.
+ * or a secret. Every statement that writes to it is built from `intoCampaignLog` and `logEntry`. Only the count of contacts that have opted out
+ * grows in its entry (`OptOutStore.ts`).
  */
 import { type SqlClient, Statement } from "effect/sql"
 import type { CampaignId } from "#core/Id.ts"

@@ -10,9 +10,8 @@ import { type BreakerConfig, isTripped } from "./CircuitBreaker.ts"
 import type { Row } from "#core/Row.ts"
 import { defaultConfiguration } from "#core/telephony/defaultConfiguration.ts"
 import { type CampaignSettings, type PlanSetting, planSettings } from "./CampaignSettings.ts"
-import { type LastWord, rememberedEvents } from "./LastWords.ts"
+import { type LastWord, ofMedia, rememberedEvents } from "./LastWords.ts"
 import * as settingColumns from "./settingColumns.ts"
-import { ofMedia } from "./stops.ts"
 
 /** Everything that dispatch needs to know about a running campaign. */
 export interface DialPlan extends Row<Pick<CampaignSettings, PlanSetting>> {
@@ -108,13 +107,15 @@ const own = Effect.fnUntraced(function* (sql: Sql, id: CampaignId) {
 })
 
 /** Reads the campaign's log as a whole, so not more often than the campaign gets an owner. */
-const lastWords = (sql: Sql, id: CampaignId) =>
-  sql<LastWord>`
+const lastWords = (sql: Sql, id: CampaignId) => {
+  const kinds = sql.literal(`event, level, details ->> 'endpoint', details ? '${ofMedia}'`)
+  return sql<LastWord>`
     SELECT event, level, details, at FROM (
-      SELECT DISTINCT ON (event, level, details ->> 'endpoint', details ? ${ofMedia}) id, event, level, details, extract(epoch FROM ts)::float8 * 1000 AS at
+      SELECT DISTINCT ON (${kinds}) id, event, level, details, extract(epoch FROM ts)::float8 * 1000 AS at
       FROM campaign_log WHERE campaign_id = ${id}::int AND event = ANY (${rememberedEvents}::text[])
-      ORDER BY event, level, details ->> 'endpoint', details ? ${ofMedia}, id DESC
+      ORDER BY ${kinds}, id DESC
     ) newest ORDER BY id DESC`
+}
 
 const look = (sql: Sql, id: CampaignId, ownerEpoch: number) =>
   sql<DialPlan>`

@@ -2,7 +2,7 @@
  * The operations on campaigns. Every change of state is one statement that names the state it leaves and writes the log. The campaign's owner
  * is told after the commit, and a pause waits until no node can dial for the campaign any more.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, type Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentArchived, type AgentNotFound, type AgentUnpublished } from "#core/agent/Agent.ts"
 import { finished } from "#core/agent/Callable.ts"
@@ -24,8 +24,8 @@ import * as store from "./CampaignStore.ts"
 import { type CampaignDefaults, campaignDefaults } from "./CampaignDefaults.ts"
 import { type CampaignChanges, changedColumns, storedChanges } from "./CampaignSettings.ts"
 import { importContacts } from "#core/contact/ContactImport.ts"
-import { type ContactsNotUnknown, listContacts, markContacts } from "./Contacts.ts"
-import type { Contact, ContactMark, ContactSelection } from "#core/contact/Contact.ts"
+import { allContacts, type ContactsNotUnknown, listContacts, markContacts } from "./Contacts.ts"
+import type { Contact, ContactFilter, ContactMark, ContactSelection } from "#core/contact/Contact.ts"
 import type { NewRedial, RedialRefused } from "./Redial.ts"
 import { redial } from "./Redials.ts"
 import { complete } from "./RetryPolicy.ts"
@@ -109,6 +109,12 @@ export class Campaigns extends Context.Service<
       id: CampaignId,
       selection: ContactSelection
     ) => Effect.Effect<ReadonlyArray<Contact>, CampaignNotFound>
+    /** All that the filter selects, read from the database as the stream is, in the order of the file. */
+    readonly allContacts: (
+      organizationId: OrganizationId,
+      id: CampaignId,
+      filter: ContactFilter
+    ) => Effect.Effect<Stream.Stream<ReadonlyArray<Contact>>, CampaignNotFound>
     /** Records whether contacts whose call had the outcome `unknown` were reached. Marks all of them or none. */
     readonly markContacts: (
       organizationId: OrganizationId,
@@ -180,6 +186,7 @@ export class Campaigns extends Context.Service<
           return found ?? (yield* new CampaignNotFound({ id }))
         }),
         contacts: Effect.fn("Campaigns.contacts")((organizationId, id, selection) => listContacts(sql, organizationId, id, selection)),
+        allContacts: Effect.fn("Campaigns.allContacts")((organizationId, id, filter) => allContacts(sql, organizationId, id, filter)),
         markContacts: Effect.fn("Campaigns.markContacts")((organizationId, id, mark) => markContacts(sql, organizationId, id, mark)),
         redial: Effect.fn("Campaigns.redial")(function* (organizationId, id, wanted) {
           const made = yield* redial(sql, organizationId, id, wanted)

@@ -1,6 +1,6 @@
 /** What a campaign's log says when the campaign could dial but finds no slot. Pure: a `CapacityWatch` holds what was logged before. */
 import type { SteadyMillis } from "#core/SteadyTime.ts"
-import { lastAt, type LastWord } from "./LastWords.ts"
+import { lastAt, type LastWord, ofMedia } from "./LastWords.ts"
 import * as Stops from "./stops.ts"
 
 /** Each reason is mentioned at most this often. */
@@ -18,7 +18,7 @@ export const capacityTold = (words: ReadonlyArray<LastWord>): CapacityWatch => (
   mediaAt: lastAt(words, ["waiting_for_capacity"], isOfMedia),
   slotsAt: lastAt(words, ["waiting_for_capacity"], (word) => !isOfMedia(word))
 })
-const isOfMedia = ({ details }: LastWord) => details?.[Stops.ofMedia] !== undefined
+const isOfMedia = ({ details }: LastWord) => details?.[ofMedia] !== undefined
 
 export interface CapacityView {
   readonly now: SteadyMillis

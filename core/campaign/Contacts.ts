@@ -2,11 +2,11 @@
  * The contacts of a campaign as an operator sees them, and a decision that only a person can make: whether a contact was reached although it
  * is unknown whether its call was placed. Marking a contact calls nobody; a redial does.
  */
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { CampaignId, OrganizationId } from "#core/Id.ts"
 import { CampaignNotFound } from "./Campaign.ts"
-import type { ContactMark, ContactSelection } from "#core/contact/Contact.ts"
+import type { Contact, ContactFilter, ContactMark, ContactSelection } from "#core/contact/Contact.ts"
 import * as store from "#core/contact/ContactStore.ts"
 
 /** These rows do not exist, or the outcome of their last call is not `unknown`. Nothing was marked. */
@@ -23,6 +23,30 @@ export const listContacts = Effect.fnUntraced(function* (
 ) {
   const contacts = yield* Effect.orDie(store.list(sql, organizationId, id, selection))
   return contacts ?? (yield* new CampaignNotFound({ id }))
+})
+
+/** How many contacts of a download are in memory at a time. */
+const batchRows = 1000
+
+/** All of them, in batches, in the order of the file. */
+export const allContacts = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  organizationId: OrganizationId,
+  id: CampaignId,
+  filter: ContactFilter
+) {
+  const batch = (after: number | undefined) => listContacts(sql, organizationId, id, { ...filter, after, limit: batchRows })
+  const first = yield* batch(undefined)
+  const next = (rows: ReadonlyArray<Contact>) => (rows.length < batchRows ? Option.none() : Option.fromUndefinedOr(rows.at(-1)?.rowNo))
+  const later = (after: number) =>
+    Effect.map(
+      Effect.orElseSucceed(batch(after), () => []),
+      (rows: ReadonlyArray<Contact>) => [[rows], next(rows)] as const
+    )
+  return Stream.concat(
+    Stream.make(first),
+    Option.match(next(first), { onNone: () => Stream.empty, onSome: (after) => Stream.paginate(after, later) })
+  )
 })
 
 /** Marks all of them or none. A contact that was reached becomes completed, any other failed. A later mark replaces an earlier one. */

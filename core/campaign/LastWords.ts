@@ -13,6 +13,11 @@ export interface LastWord {
   readonly at: number
 }
 
+/** The detail that says when a window opens next. */
+export const nextOpenAt = "next_open_at"
+/** The detail that tells waiting for room for audio from waiting for anything else. */
+export const ofMedia = "calls_with_audio"
+
 /** Events whose entries a new owner has to know. */
 export const rememberedEvents: ReadonlyArray<CampaignEvent> = [
   "schedule_window_closed",

@@ -11,7 +11,7 @@ import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { FatalReason } from "#core/provider/FatalReason.ts"
 import type { AutomaticStop } from "./CampaignOwnership.ts"
 import type { ScheduleState } from "./Schedule.ts"
-import { detailOf, lastOf, type LastWord } from "./LastWords.ts"
+import { detailOf, lastOf, type LastWord, nextOpenAt } from "./LastWords.ts"
 import * as Stops from "./stops.ts"
 import { connectionGate, type Gate, healthGate, rested, type TrunkView, type TrunkWatch, troubleNotes, trunkTold } from "./TrunkWatch.ts"
 
@@ -80,7 +80,7 @@ export const begun = (words: ReadonlyArray<LastWord>): CampaignWatch => ({
 const windowTold = (words: ReadonlyArray<LastWord>): ScheduleState | undefined => {
   const word = lastOf(words, ["schedule_window_closed", "schedule_window_opened"])
   if (word?.event !== "schedule_window_closed") return undefined
-  const opensAt = detailOf(word, Stops.nextOpenAt)
+  const opensAt = detailOf(word, nextOpenAt)
   return { open: false, opensAt: opensAt === undefined ? undefined : Date.parse(opensAt) }
 }
 

@@ -3,6 +3,7 @@ import type { AutomaticStop } from "./CampaignOwnership.ts"
 import type { FatalReason } from "#core/provider/FatalReason.ts"
 import type { CampaignEvent } from "#core/CampaignLog.ts"
 import type { Trouble, TroubleKind } from "#core/provider/TrunkHealth.ts"
+import { nextOpenAt, ofMedia } from "./LastWords.ts"
 import type { NumbersLacking } from "#core/telephony/CallerId.ts"
 
 export interface Note {
@@ -102,8 +103,6 @@ export const died: AutomaticStop = {
     "Paused: the campaign failed five times within a minute; the engine's log has the reason. The engine tries to resume it, at growing intervals, until it succeeds or somebody pauses, changes or resumes the campaign."
 }
 
-/** The field of the details that says when the window opens next. */
-export const nextOpenAt = "next_open_at"
 export const windowClosed = (opensAt: number | undefined): Note => ({
   details: { [nextOpenAt]: iso(opensAt) },
   event: "schedule_window_closed",
@@ -158,8 +157,6 @@ export const waitingForCapacity: Note = {
   level: "warning",
   message: "Other calls use all the capacity."
 }
-/** Only this reason for waiting has this field in its details. */
-export const ofMedia = "calls_with_audio"
 export const waitingForMedia = (limit: number): Note => ({
   details: { [ofMedia]: limit },
   event: "waiting_for_capacity",

@@ -48,11 +48,15 @@ export interface Contact {
   readonly run: { readonly id: RunId; readonly agentId: AgentId } | undefined
 }
 
-export interface ContactSelection {
+export interface ContactFilter {
   readonly state: ContactState | undefined
   readonly outcome: Outcome | undefined
   /** `null` selects contacts about whom nobody has said anything. */
   readonly reached: boolean | null | undefined
+  readonly stopReason: Contact["stopReason"]
+}
+
+export interface ContactSelection extends ContactFilter {
   /** Selects lines after this one. */
   readonly after: number | undefined
   readonly limit: number

@@ -55,7 +55,7 @@ export const list = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   organizationId: OrganizationId,
   id: CampaignId,
-  { after, limit, outcome, reached, state }: ContactSelection
+  { after, limit, outcome, reached, state, stopReason }: ContactSelection
 ) {
   const found = yield* sql`SELECT 1 FROM campaigns WHERE organization_id = ${organizationId} AND id = ${id}`
   if (found.length === 0) return undefined
@@ -65,6 +65,7 @@ export const list = Effect.fnUntraced(function* (
     ...(state === undefined ? [] : [isShownAs(sql, id, state)]),
     // Written as in the index, so that the index is used.
     ...(outcome === undefined ? [] : [outcome === "unknown" ? sql`c.last_outcome = 'unknown'` : sql`c.last_outcome = ${outcome}`]),
+    ...(stopReason === undefined ? [] : [sql`c.stop_reason = 'opted_out'`]),
     ...(reached === undefined ? [] : [sql`c.reached IS NOT DISTINCT FROM ${reached}::bool`])
   ])
   const rows = yield* sql<ListedRow>`

@@ -9,6 +9,8 @@ type Sql = SqlClient.SqlClient
 
 /** How many due retries, and how many fresh contacts, are examined at once. */
 const REACH = 200
+/** How many of a campaign's newest log entries are shown. An entry before these counts no longer. */
+const SHOWN_ENTRIES = 100
 /** How many of the lines the campaign's log names. */
 const LOGGED_ROWS = 100
 
@@ -51,13 +53,18 @@ const stoppedEntry = (sql: Sql) =>
   logEntry(sql, {
     level: "info",
     event: "contacts_opted_out",
-    message: sql.literal("'Contacts are not dialed any more, because their numbers have opted out.'"),
-    details: sql.literal(`jsonb_build_object('contacts', failed + cancelled, 'rows', rows)`)
+    message: sql.literal(
+      "'Contacts are not dialed any more, because their numbers have opted out. The list in the details has all of them.'"
+    ),
+    details: sql.literal(`jsonb_build_object('contacts', failed + cancelled, 'rows', rows, 'latest_at', ${stoppedAt},
+      'list', '/api/v1/campaign/' || c.id || '/contacts/download?stop_reason=opted_out')`)
   })
+const stoppedAt = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /**
  * Ends the campaign's next contacts whose numbers have opted out: a contact that was never dialed is cancelled, a retry fails. As at the end of
- * a call, the campaign's row is locked before its contacts.
+ * a call, the campaign's row is locked before its contacts. Until the campaign's state changes, the log has one entry for all of them, which
+ * counts: one for each statement would leave no room for anything else where a campaign shows its newest entries.
  */
 export const stopContacts = (
   sql: Sql,
@@ -95,10 +102,19 @@ export const stopContacts = (
           THEN to_timestamp(${claim.now}::float8 / 1000) ELSE completed_at END
       FROM counts WHERE c.id = (SELECT id FROM owned) AND failed + cancelled > 0
       RETURNING c.organization_id, c.id, c.state, c.total_rows, c.completed_rows, c.failed_rows, c.cancelled_rows
+    ), merged AS (
+      UPDATE campaign_log l SET details = l.details || jsonb_build_object(
+        'contacts', (l.details ->> 'contacts')::int + failed + cancelled, 'latest_at', ${sql.literal(stoppedAt)},
+        'rows', jsonb_path_query_array(l.details -> 'rows' || rows, '$[0 to ${sql.literal(String(LOGGED_ROWS - 1))}]'))
+      FROM counted c CROSS JOIN counts WHERE l.id = (
+        SELECT CASE WHEN said > coalesce(moved, 0) THEN said END FROM (
+          SELECT max(id) FILTER (WHERE event = 'contacts_opted_out') AS said, max(id) FILTER (WHERE starts_with(event, 'campaign_')) AS moved
+          FROM (SELECT id, event FROM campaign_log WHERE campaign_id = c.id ORDER BY id DESC LIMIT ${SHOWN_ENTRIES}::int) newest) latest)
+      RETURNING l.id
     )
     ${intoCampaignLog(sql)}
     SELECT e.organization_id, e.campaign_id, e.level, e.event, e.message, e.details FROM (
-      SELECT c.organization_id, c.id, 1, ${stoppedEntry(sql)} FROM counted c CROSS JOIN counts
+      SELECT c.organization_id, c.id, 1, ${stoppedEntry(sql)} FROM counted c CROSS JOIN counts WHERE NOT EXISTS (SELECT 1 FROM merged)
       UNION ALL
       SELECT c.organization_id, c.id, 2, ${completionEntry(sql)} FROM counted c WHERE c.state = 'completed'
     ) AS e (organization_id, campaign_id, ordinal, level, event, message, details) ORDER BY e.ordinal`

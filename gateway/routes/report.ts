@@ -4,9 +4,10 @@ import Type from "typebox"
 import { headerOf, lineOf } from "#core/report/ReportCsv.ts"
 import type { Report } from "#core/report/Report.ts"
 import { Reports } from "#core/report/Reports.ts"
+import { csvContent } from "#gateway/file/csvContent.ts"
 import type { FileLinks } from "#gateway/file/FileLinks.ts"
 import { NotFound } from "#gateway/request/Refusal.ts"
-import { type Content, download, list, route, tagged } from "#gateway/request/Route.ts"
+import { download, list, route, tagged } from "#gateway/request/Route.ts"
 import type { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import { CampaignPath } from "#gateway/wire/Campaign.ts"
 import { listed, pageOf, PageQuery } from "#gateway/wire/Page.ts"
@@ -28,7 +29,6 @@ import { publicUrls } from "#gateway/file/publicFiles.ts"
 const description =
   "One row for each call, newest first, with a column for each variable that an agent extracted. Rows are read from the database while they are sent."
 
-/** Only one batch of rows is in memory at a time, however long the report is. */
 const csvOf = Effect.fnUntraced(function* ({ batches, variables }: Report, fileName: string) {
   const links = yield* Effect.context<FileLinks | ServerInfo>()
   const lines = batches.pipe(
@@ -39,12 +39,7 @@ const csvOf = Effect.fnUntraced(function* ({ batches, variables }: Report, fileN
     ),
     Stream.provideContext(links)
   )
-  const body = Stream.concat(Stream.make(headerOf(variables)), lines).pipe(
-    Stream.filter((text) => text !== ""),
-    Stream.map((text): Uint8Array => Buffer.from(text))
-  )
-  const content: Content = { mediaType: "text/csv; charset=utf-8", fileName, body }
-  return content
+  return csvContent(fileName, headerOf(variables), lines)
 })
 
 /** `20260131_235959` */

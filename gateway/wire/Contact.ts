@@ -1,7 +1,7 @@
 /** The contacts of a campaign, and marks of whether those whose call had an unknown outcome were reached. */
 import Type, { type Static } from "typebox"
 import { Outcome } from "#core/outcome/Outcome.ts"
-import { type Contact, type ContactMark, type ContactSelection, contactStates } from "#core/contact/Contact.ts"
+import { type Contact, type ContactFilter, type ContactMark, type ContactSelection, contactStates } from "#core/contact/Contact.ts"
 import type { AgentId, RunId } from "#core/Id.ts"
 import { id, instant, instantOf, nullable, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
 
@@ -9,7 +9,7 @@ const OutcomeWire = Type.Enum([...Outcome.literals])
 const ContactStateWire = Type.Enum([...contactStates])
 const mostRows = 1000
 
-export const ContactListQuery = Type.Object({
+const filters = {
   state: optional(ContactStateWire),
   outcome: optional(OutcomeWire),
   reached: optional(
@@ -17,17 +17,29 @@ export const ContactListQuery = Type.Object({
       description: "Whether a person has said that the contact was reached; `unsaid`: nobody has said anything."
     })
   ),
+  stop_reason: optional(
+    Type.Literal("opted_out", { description: "Contacts that are not called, or not called again, because their numbers have opted out." })
+  )
+}
+export const ContactFilterQuery = Type.Object(filters)
+export const ContactListQuery = Type.Object({
+  ...filters,
   limit: Type.Integer({ minimum: 1, maximum: mostRows, default: mostRows }),
   after: optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: "The last row of the previous page." }))
 })
 
 const said = { yes: true, no: false, unsaid: null } as const
 
-/** One contact more than the page shows. */
-export const contactSelectionOf = (query: Static<typeof ContactListQuery>): ContactSelection => ({
+export const contactFilterOf = (query: Static<typeof ContactFilterQuery>): ContactFilter => ({
   state: orUndefined(query.state),
   outcome: orUndefined(query.outcome),
   reached: query.reached === null ? undefined : said[query.reached],
+  stopReason: orUndefined(query.stop_reason)
+})
+
+/** One contact more than the page shows. */
+export const contactSelectionOf = (query: Static<typeof ContactListQuery>): ContactSelection => ({
+  ...contactFilterOf(query),
   after: orUndefined(query.after),
   limit: query.limit + 1
 })

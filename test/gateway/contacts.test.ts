@@ -4,7 +4,7 @@ import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { CampaignId } from "#core/Id.ts"
 import { bodyOf, openApi } from "./apiTest.ts"
 
-const { ask, completed, database, makeCampaign } = await openApi(t)
+const { ask, askAsOther, completed, database, makeCampaign, sql } = await openApi(t)
 
 /** A campaign that is over: rows 2 and 3 have failed, and their last calls had these outcomes. */
 const over = async (second: string, third = second) => {
@@ -36,6 +36,48 @@ t.test("given a campaign with calls of unknown outcome", async (t) => {
     t.match(first.headers, { link: /contacts\?limit=1&after=2>; rel="next"/ })
     t.strictSame(await rowsOf(id, "?limit=1&after=2"), [3])
     t.equal((await ask("GET", `/campaign/${id}/contacts?outcome=lost`)).status, 422)
+  })
+
+  t.test("when those that have opted out are wanted, then they are listed, and downloaded with the same filters as a table", async (t) => {
+    const id = await over("unknown", "busy")
+    await sql`UPDATE contacts SET stop_reason = 'opted_out', due_at = '2027-01-02T03:04:05Z' WHERE campaign_id = ${id} AND row_no = 3`
+    await sql`UPDATE contacts SET reached = true WHERE campaign_id = ${id} AND row_no = 2`
+    const download = async (query: string) => (await ask("GET", `/campaign/${id}/contacts/download${query}`)).text.split("\r\n")
+    t.strictSame(await rowsOf(id, "?stop_reason=opted_out"), [3])
+    const [header, ...lines] = await download("?stop_reason=opted_out")
+    t.match(header, /^\ufeff?Row,Phone Number,State,Retries Used,Last Outcome,Stop Reason,Due At,Reached,Run ID$/)
+    t.strictSame(lines, ["3,+15550100002,failed,0,busy,opted_out,2027-01-02T03:04:05.000Z,,", ""])
+    t.strictSame((await download("")).slice(1, 2), ["2,+15550100001,failed,0,unknown,,,yes,"])
+    t.equal((await download("")).length, 4)
+    t.strictSame((await download("?outcome=busy&reached=yes")).slice(1), [""])
+    const answer = await ask("GET", `/campaign/${id}/contacts/download`)
+    t.match(answer, {
+      status: 200,
+      headers: {
+        "content-type": "text/csv; charset=utf-8",
+        "content-disposition": `attachment; filename="campaign_${id}_contacts.csv"`
+      }
+    })
+    t.equal((await ask("GET", `/campaign/${id}/contacts/download?stop_reason=bored`)).status, 422)
+    t.equal((await askAsOther("GET", `/campaign/${id}/contacts/download`)).status, 404)
+  })
+
+  t.test("when more are downloaded than are read at a time, then all are there, once and in order", async (t) => {
+    const { id } = await makeCampaign({})
+    await sql`INSERT INTO contacts (campaign_id, organization_id, row_no, phone_number, context, stop_reason)
+      SELECT campaign_id, organization_id, n, '+1999' || n, '{}', CASE WHEN n % 2 = 0 THEN 'opted_out' END
+      FROM contacts, generate_series(10, 4009) n WHERE campaign_id = ${id} AND row_no = 2`
+    const rowsIn = async (query: string) =>
+      (await ask("GET", `/campaign/${id}/contacts/download${query}`)).text
+        .split("\r\n")
+        .slice(1, -1)
+        .map((line) => parseInt(line, 10))
+    const all = Array.from({ length: 4000 }, (_, n) => n + 10)
+    t.strictSame(await rowsIn(""), [2, 3, ...all])
+    t.strictSame(
+      await rowsIn("?stop_reason=opted_out"),
+      all.filter((row) => row % 2 === 0)
+    )
   })
 
   t.test("when they are marked as reached, then they are completed, and the counters follow", async (t) => {

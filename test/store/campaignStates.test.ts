@@ -2,7 +2,9 @@
 import { Effect, Layer } from "effect"
 import t from "tap"
 import { Agents } from "#core/agent/Agents.ts"
+import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
+import * as Stops from "#core/campaign/stops.ts"
 import { Signals, StopUnconfirmed } from "#core/Signals.ts"
 import {
   column,
@@ -37,6 +39,36 @@ test(t, "given a draft, when it is started, paused and resumed, then each is log
   t.strictSame(heard, [`running ${id} 1`, `stopped ${id}`, `running ${id} 3`])
   const [row] = yield* sql`SELECT dial_epoch, breaker_epoch FROM campaigns WHERE id = ${id}`
   t.strictSame(row, { dialEpoch: 3, breakerEpoch: 2 })
+})
+
+test(t, "given a campaign's log, when a new owner asks, then it learns the last word about each thing, the newest first", function* (t) {
+  const { id } = yield* started()
+  const ownership = yield* Effect.provide(CampaignOwnership, CampaignOwnership.layer)
+  const endpoint = (name: string) => Stops.endpointTrouble(name, "HTTP 503")
+  const notes = [
+    Stops.windowClosed(Date.UTC(2027, 0, 1)),
+    Stops.waitingForMedia(4),
+    Stops.windowClosed(Date.UTC(2027, 0, 2)),
+    ...["a", "b", "a"].map(endpoint),
+    Stops.waitingForMedia(5),
+    Stops.waitingForDoubts(2),
+    Stops.waitingForCapacity,
+    Stops.queuedCallsWithdrawn(1)
+  ]
+  yield* Effect.forEach(notes, (note) => ownership.log(id, note))
+  const words = yield* ownership.lastWords(id)
+  t.match(
+    words.map(({ details, event }) => [event, details]),
+    [
+      ["waiting_for_capacity", null],
+      ["waiting_for_capacity", { calls_in_doubt: 2 }],
+      ["waiting_for_capacity", { calls_with_audio: 5 }],
+      ["telephony_suspect", { endpoint: "a" }],
+      ["telephony_suspect", { endpoint: "b" }],
+      ["schedule_window_closed", { next_open_at: "2027-01-02T00:00:00.000Z" }]
+    ]
+  )
+  t.ok(words.every(({ at }) => Math.abs(at - Date.now()) < 600_000))
 })
 
 test(t, "every other change of state is refused, names the state and changes nothing", function* (t) {

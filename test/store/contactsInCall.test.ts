@@ -13,7 +13,9 @@ const { blocksRead, claim, ended, newId, running, sql, store, test, undone } = a
 
 const rowsAs = (campaign: Running, state?: ContactState, after?: number) =>
   Effect.map(
-    Campaigns.use((_) => _.contacts(ours, campaign.id, { after, limit: 100, outcome: undefined, reached: undefined, state })),
+    Campaigns.use((_) =>
+      _.contacts(ours, campaign.id, { after, limit: 100, outcome: undefined, reached: undefined, stopReason: undefined, state })
+    ),
     (contacts) => contacts.map((contact) => [contact.rowNo, contact.state] as const)
   )
 const stored = ({ id }: Running) =>

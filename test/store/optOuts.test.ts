@@ -6,7 +6,7 @@ import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { OptOutId } from "#core/contact/OptOut.ts"
 import { OptOuts } from "#core/contact/OptOuts.ts"
 import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
-import type { OrganizationId } from "#core/Id.ts"
+import type { CallId, OrganizationId } from "#core/Id.ts"
 import { dialed, installClaims, numbersOf, type Running } from "./claims.ts"
 import { eventsOf, ours, tag, theirs } from "./services.ts"
 
@@ -104,6 +104,47 @@ t.test("given numbers that have opted out", async (t) => {
     const [other = ""] = numbersOf(1, "+1303")
     yield* optOut([other], theirs)
     t.strictSame(dialed(yield* Effect.flatMap(running([other]), (campaign) => claim(campaign, ids(1)))), [other])
+  })
+})
+
+t.test("given a list of which almost all have opted out", async (t) => {
+  const numbers = numbersOf(1001, "+1305")
+  const campaign = await run(running(numbers))
+  const [kept = "", ...out] = numbers.toReversed()
+  const logOf = () => sql<{ readonly event: string; readonly details: Readonly<Record<string, unknown>> }>`
+      SELECT event, details FROM campaign_log WHERE campaign_id = ${campaign.id} ORDER BY id`
+  const calls: Array<CallId> = []
+  const stoppedIn = (log: Effect.Success<ReturnType<typeof logOf>>) => log.filter(({ event }) => event === "contacts_opted_out")
+
+  await test(t, "when it is dialed, then the log has one entry that counts them, whatever comes between", function* (t) {
+    yield* optOut(out)
+    const ownership = yield* Effect.provide(CampaignOwnership, CampaignOwnership.layer)
+    const other = { level: "info", event: "waiting_for_capacity", message: "Between." } as const
+    yield* claim(campaign, ids(1))
+    yield* ownership.log(campaign.id, other)
+    for (let claims = 0; claims < 20; claims++) {
+      const { attempts } = yield* claim(campaign, ids(1))
+      calls.push(...attempts.map(({ callId }) => callId))
+      if (attempts.length > 0) break
+    }
+    const seen = { log: stoppedIn(yield* logOf()), left: yield* progressOf(campaign) }
+    t.match(seen.left, { cancelled: 1000 })
+    t.match(seen.log, [{ details: { contacts: 1000, rows: Array.from({ length: 100 }, (_, at) => at + 2) } }])
+    t.match(seen.log[0]?.details, { list: `/api/v1/campaign/${campaign.id}/contacts/download?stop_reason=opted_out`, latest_at: String })
+  })
+
+  await test(t, "when that entry is not shown any more, then there is a new one, and the end comes after it", function* (t) {
+    yield* Effect.forEach(calls, (callId) => undone(callId))
+    yield* sql`INSERT INTO campaign_log (organization_id, campaign_id, level, event, message)
+        SELECT organization_id, id, 'info', 'contacts_marked', '' FROM campaigns, generate_series(1, 100) WHERE id = ${campaign.id}`
+    yield* optOut([kept])
+    yield* claim(campaign, ids(1))
+    const log = yield* logOf()
+    t.strictSame(
+      stoppedIn(log).map(({ details }) => details["contacts"]),
+      [1000, 1]
+    )
+    t.equal(log.at(-1)?.event, "campaign_completed")
   })
 })
 

@@ -135,7 +135,13 @@ t.test("given phone numbers", async (t) => {
     const first = (yield* settings.find(id))?.callerIds
     yield* numbers.setDefaultCaller(ours, id, second.id)
     const told = heard.at(-1) === `numbers ${id}`
-    t.strictSame(first, { preferred: "+15550200001", all: ["+15550200001", "+15550200002"], limits: new Map([["+15550200002", 2]]) })
+    const unusable = { inactive: 1, refused: 0, other: 1 }
+    t.strictSame(first, {
+      preferred: "+15550200001",
+      all: ["+15550200001", "+15550200002"],
+      limits: new Map([["+15550200002", 2]]),
+      unusable
+    })
     t.strictSame([(yield* settings.find(id))?.callerIds.preferred, told], ["+15550200002", true])
   })
   test(t, "when the provider refuses one, then the trunk shows the others until it is turned on again", function* (t) {
