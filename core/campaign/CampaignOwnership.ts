@@ -8,6 +8,7 @@ import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, Te
 import { type CampaignEvent, intoCampaignLog, logEntry } from "#core/CampaignLog.ts"
 import { type BreakerConfig, isTripped } from "./CircuitBreaker.ts"
 import type { Row } from "#core/Row.ts"
+import { storableJson } from "#core/storable.ts"
 import { defaultConfiguration } from "#core/telephony/defaultConfiguration.ts"
 import { type CampaignSettings, type PlanSetting, planSettings } from "./CampaignSettings.ts"
 import { type LastWord, ofMedia, rememberedEvents } from "./LastWords.ts"
@@ -83,7 +84,7 @@ export class CampaignOwnership extends Context.Service<
         stop,
         judgeBreaker: (id, now) => Effect.orDie(judgeBreaker(sql, id, now, stop)),
         breakerEntries: (id, now) => Effect.orDie(breakerEntries(sql, id, now)),
-        log: (id, entry) => Effect.andThen(Effect.orDie(log(sql, id, entry)), tell(id, entry)),
+        log: (id, entry) => Effect.flatMap(Effect.orDie(log(sql, id, entry)), (written) => (written ? tell(id, entry) : Effect.void)),
         recount: (id) => Effect.orDie(recount(sql, id))
       }
     })
@@ -91,7 +92,12 @@ export class CampaignOwnership extends Context.Service<
 }
 
 type Sql = SqlClient.SqlClient
-type Entry = Omit<AutomaticStop, "level"> & { readonly level: "info" | "warning" | "error" }
+
+interface Entry extends Omit<AutomaticStop, "level"> {
+  readonly level: "info" | "warning" | "error"
+  /** With the same details, it is written once a day at most, however often the engine is restarted. */
+  readonly isDaily?: boolean
+}
 
 /** Repeats the entry in the engine's own log, because the engine's operator does not look at each campaign. */
 const tell = (campaignId: CampaignId, { details, event, level, message }: Entry) => {
@@ -139,10 +145,15 @@ const pause = (sql: Sql, id: CampaignId, stop: AutomaticStop, ownerEpoch: number
     Effect.map((rows) => rows.length > 0)
   )
 
-const log = (sql: Sql, id: CampaignId, entry: Entry) =>
-  sql`
+const log = (sql: Sql, id: CampaignId, entry: Entry) => {
+  const isSaid = sql`EXISTS (SELECT 1 FROM campaign_log WHERE campaign_id = ${id}::int AND event = ${entry.event}
+    AND details = ${storableJson(entry.details ?? null)}::text::jsonb AND ts > now() - interval '1 day')`
+  return sql`
     ${intoCampaignLog(sql)} SELECT organization_id, id, ${logEntry(sql, entry)}
-    FROM campaigns WHERE id = ${id}::int`.pipe(Effect.asVoid)
+    FROM campaigns WHERE id = ${id}::int ${entry.isDaily === true ? sql`AND NOT ${isSaid}` : sql``} RETURNING id`.pipe(
+    Effect.map((rows) => rows.length > 0)
+  )
+}
 
 const RECENT_FAILURES = 20
 

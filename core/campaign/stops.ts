@@ -11,6 +11,8 @@ export interface Note {
   readonly event: CampaignEvent
   readonly message: string
   readonly details?: Readonly<Record<string, unknown>>
+  /** See `CampaignOwnership`. */
+  readonly isDaily?: boolean
 }
 
 const iso = (at: number | undefined) => (at === undefined || !Number.isFinite(at) ? null : new Date(at).toISOString())
@@ -141,6 +143,7 @@ export const notHeard = (detail: string): Note => ({
 })
 export const carrierRefused = (what: "callback" | "media"): Note => ({
   details: { request: what },
+  isDaily: true,
   event: "carrier_request_refused",
   level: "warning",
   message:
