@@ -55,6 +55,9 @@ export interface CampaignLogEntry {
   readonly details: Readonly<Record<string, unknown>> | null
 }
 
+/** How many of its newest entries a campaign shows. */
+export const shownEntries = 100
+
 /** An entry to be written. Fragments of SQL are computed by the statement; a message or details given as values are bound. */
 interface NewLogEntry {
   readonly level: CampaignLogEntry["level"] | Statement.Fragment

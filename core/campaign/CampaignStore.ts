@@ -3,7 +3,15 @@ import type { SqlClient, Statement } from "effect/sql"
 import type { JsonObject } from "#core/Json.ts"
 import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Campaign, CampaignCounters, CampaignState, SourceSync } from "./Campaign.ts"
-import { type CampaignLogEntry, completionEntry, createdEntry, intoCampaignLog, logEntry, sourceEntry } from "#core/CampaignLog.ts"
+import {
+  type CampaignLogEntry,
+  completionEntry,
+  createdEntry,
+  intoCampaignLog,
+  logEntry,
+  sourceEntry,
+  shownEntries
+} from "#core/CampaignLog.ts"
 import { type CampaignSettings, settingsOf, type StoredChanges } from "./CampaignSettings.ts"
 import { type CampaignProgress, progressOf } from "./CampaignProgress.ts"
 import { stillAllowedSql } from "./RetryPolicy.ts"
@@ -13,7 +21,6 @@ import type { SourceVariables } from "#core/contact/ContactSource.ts"
 
 type Sql = SqlClient.SqlClient
 const listLogs = 10
-const objectLogs = 100
 
 export interface StoredSync extends SourceSync {
   readonly variables: SourceVariables
@@ -97,7 +104,7 @@ const select = (sql: Sql, logs: number) => sql`
   ) l`
 
 export const find = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
-  sql<CampaignRow>`${select(sql, objectLogs)} WHERE c.organization_id = ${organizationId} AND c.id = ${id}`.pipe(
+  sql<CampaignRow>`${select(sql, shownEntries)} WHERE c.organization_id = ${organizationId} AND c.id = ${id}`.pipe(
     Effect.map((rows) => rows.map(campaignOf)[0])
   )
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { completionEntry, intoCampaignLog, logEntry } from "#core/CampaignLog.ts"
+import { completionEntry, intoCampaignLog, logEntry, shownEntries } from "#core/CampaignLog.ts"
 import type { CampaignId, OrganizationId, RunId } from "#core/Id.ts"
 import type { Row } from "#core/Row.ts"
 import type { OptOut, OptOutId, OptOutSelection, OptOutSource } from "./OptOut.ts"
@@ -9,8 +9,6 @@ type Sql = SqlClient.SqlClient
 
 /** How many due retries, and how many fresh contacts, are examined at once. */
 const REACH = 200
-/** How many of a campaign's newest log entries are shown. An entry before these counts no longer. */
-const SHOWN_ENTRIES = 100
 /** How many of the lines the campaign's log names. */
 const LOGGED_ROWS = 100
 
@@ -64,7 +62,7 @@ const stoppedAt = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"H
 /**
  * Ends the campaign's next contacts whose numbers have opted out: a contact that was never dialed is cancelled, a retry fails. As at the end of
  * a call, the campaign's row is locked before its contacts. Until the campaign's state changes, the log has one entry for all of them, which
- * counts: one for each statement would leave no room for anything else where a campaign shows its newest entries.
+ * counts as long as it is shown: one for each statement would leave no room for anything else where a campaign shows its newest entries.
  */
 export const stopContacts = (
   sql: Sql,
@@ -109,7 +107,7 @@ export const stopContacts = (
       FROM counted c CROSS JOIN counts WHERE l.id = (
         SELECT CASE WHEN said > coalesce(moved, 0) THEN said END FROM (
           SELECT max(id) FILTER (WHERE event = 'contacts_opted_out') AS said, max(id) FILTER (WHERE starts_with(event, 'campaign_')) AS moved
-          FROM (SELECT id, event FROM campaign_log WHERE campaign_id = c.id ORDER BY id DESC LIMIT ${SHOWN_ENTRIES}::int) newest) latest)
+          FROM (SELECT id, event FROM campaign_log WHERE campaign_id = c.id ORDER BY id DESC LIMIT ${shownEntries}::int) newest) latest)
       RETURNING l.id
     )
     ${intoCampaignLog(sql)}
