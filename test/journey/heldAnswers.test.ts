@@ -12,7 +12,7 @@ import { callsIn, deafIn } from "./deaf.ts"
 t.jobs = 3
 
 const people = 2
-const [ringMillis, talkMillis] = [100, 2000]
+const [ringMillis, talkMillis] = [100, 4000]
 /** The records of a call appear that long after its end. */
 const recordMillis = 8000
 /** A busy machine notices the end of a stream late, but not as late as a record appears, or a look is due. */
