@@ -8,11 +8,13 @@ import t, { type Test } from "tap"
 import { contactStates, numbersOf, untilTrue } from "#test/support/engine.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { carriers, openThrough } from "#test/support/hostedCarriers.ts"
+import { callsIn, deafIn } from "./deaf.ts"
 
-/** Forwards to this port as `trunkline:8000`. */
+/** Forwards to this port as `trunkline:8000`, over a connection for each request: clients ask to close theirs, and that is passed on. */
 const startProxy = async (t: Test, port: number) => {
   const proxy = { passesUpgrades: true, url: "" }
   const options = ({ headers, method, url }: IncomingMessage) => ({
+    agent: false,
     headers: { ...headers, host: "trunkline:8000" },
     host: "127.0.0.1",
     method,
@@ -55,14 +57,15 @@ const startProxy = async (t: Test, port: number) => {
 
 t.test("given a proxy that sends its upstream's name, and at first passes no websockets on", async (t) => {
   const people = 2
-  const carrier = await carriers["Twilio"]?.(t, { ringMillis: 100, talkMillis: 500 })
+  const carrier = await carriers["Twilio"]?.(t, { ringMillis: 100, talkMillis: 500, talkOnceHeard: true })
   if (carrier === undefined) throw new Error("no carrier")
   const { log } = carrier
   const port = await freePort()
   const proxy = await startProxy(t, port)
   proxy.passesUpgrades = false
   const world = await openThrough(t, carrier, {
-    environment: { PORT: String(port), PUBLIC_URL: proxy.url }
+    environment: { PORT: String(port), PUBLIC_URL: proxy.url },
+    greeting: "Hello there, and good morning to all of you."
   })
   const { id } = await world.campaign(numbersOf(people, ["01"]), { max_concurrency: people, retry: { maxRetries: 0 } })
   await world.api.start(id)
@@ -74,6 +77,7 @@ t.test("given a proxy that sends its upstream's name, and at first passes no web
   await world.api.untilState(id, "completed")
   t.strictSame(await contactStates(world.sql, id), { completed: people })
   t.equal(log.count("originate"), people, "and once it passes them on, then everybody is called once")
+  t.strictSame(deafIn(log, callsIn(log)), [], "and every callee hears the agent")
 })
 
 t.test("given a call that is up, when requests about it have a wrong signature, then its campaign's log says so, once", async (t) => {
