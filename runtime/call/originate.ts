@@ -20,7 +20,7 @@ const { Accepted, Refused } = CallEvent.cases
 export const LATEST_MILLIS = 10_000
 /** How long before its dial time an attempt is marked `sent`, unless claiming it already did so. */
 const MARK_AHEAD_MILLIS = 50
-/** If checking took longer than this, the process was frozen meanwhile, and what was found does not hold any more. */
+/** If checking took longer than this, the process was frozen meanwhile, and what was found may not hold any more. */
 const CHECKED_MILLIS = 100
 /** The precision of timers. */
 const AT_ONCE_MILLIS = 0.01
@@ -107,8 +107,8 @@ class OutgoingRequest {
   /** The local journal says that it has left. */
   isInJournal = false
   isNoted = false
-  /** Other requests were sent while the connection was being made, and the rate has no room at this instant. */
-  isFull = false
+  /** Nothing was sent: the rate had no room at this instant, or the process was frozen right before the first byte. */
+  isPutOff = false
 
   constructor(services: CallServices, call: LiveCall, dialing: Dialing, latest: SteadyTime.SteadyMillis) {
     this.services = services
@@ -147,12 +147,15 @@ class OutgoingRequest {
     if (this.hasLeft) return this.isAllowed() && local.left(callId, endpoint, contact)
     const askedAt = realMillis()
     if (!this.mayLeave()) return false
-    this.isFull = !dialing.departure.leave()
+    this.isPutOff = !dialing.departure.leave()
     // The journal comes last: what is not in it has not been sent, and what is in it may have been.
-    this.isInJournal = !this.isFull && local.left(callId, endpoint, contact)
+    if (this.isPutOff || !local.left(callId, endpoint, contact)) return false
+    this.isInJournal = true
     // Another engine may have taken over while this one was frozen, and calls that are due now would leave beside this one.
-    if (!this.isInJournal || realMillis() > askedAt + CHECKED_MILLIS) return false
-    this.hasLeft = true
+    this.isPutOff = realMillis() > askedAt + CHECKED_MILLIS
+    if (this.isPutOff) dialing.departure.renew()
+    this.hasLeft = !this.isPutOff
+    if (!this.hasLeft) return false
     // Deferred until the bytes are written, to keep the gap before them short: if the engine is killed between the journal's line and the first
     // byte, the call is in doubt although nobody received it.
     queueMicrotask(() => noteLeft(this))
@@ -188,7 +191,7 @@ const noAudio = Effect.fail(
   new OriginateRefused({ reason: "misconfigured", detail: "calls through this provider have no audio, and the agent needs it" })
 )
 
-/** Asks the provider for the call. If only the rate was full, nothing has been sent: the request waits for its next dial time. */
+/** Asks the provider for the call. A request that was put off waits for its next dial time. */
 const place = (request: OutgoingRequest): ReturnType<Trunk["originate"]> => {
   const { call, dialing, from, latest, leave, services } = request
   const { context, phoneNumber } = dialing
@@ -196,11 +199,11 @@ const place = (request: OutgoingRequest): ReturnType<Trunk["originate"]> => {
   const asked = { ...call.limits, callId: call.attempt.callId, context, detect, from, leave, to: phoneNumber }
   if (needsAudio(call) && !hasAudio(call)) return noAudio
   const placing: ReturnType<Trunk["originate"]> = Effect.suspend(() => {
-    request.isFull = false
+    request.isPutOff = false
     return call.trunk.originate(asked)
   }).pipe(
     Effect.catch((error) =>
-      request.isFull
+      request.isPutOff
         ? Effect.flatMap(awaitMoment(services, call, latest, 0), (isInTime) => (isInTime ? placing : Effect.fail(error)))
         : Effect.fail(error)
     )

@@ -20,6 +20,8 @@ export interface Departure {
   readonly readyAt: () => SteadyMillis
   /** Called right before the first byte. False if the request would be one too many within a second. */
   readonly leave: () => boolean
+  /** The request did not leave after all: takes another moment. The one before counts as if it had been used. */
+  readonly renew: () => void
   /** Gives the moment up. Does nothing once the call has left. */
   readonly giveBack: () => void
   /** Present if another engine decides when the call may leave: asks it. False if it may not leave by `latest`. */
@@ -33,8 +35,6 @@ export interface LendableDeparture extends Departure {
    * if it left at the last moment. Undefined if it would be one too many within a second.
    */
   readonly lend: (withinMillis: number) => (() => void) | undefined
-  /** What was lent has lapsed unused, and counts as if it had been used: takes another moment. */
-  readonly renew: () => void
 }
 
 /** Each campaign that dials has its own queue. */

@@ -56,8 +56,15 @@ export class RemoteDeparture implements Departure {
     if (!this.#isWanted || !this.#grant.holds()) return false
     this.#hasLeft = true
     // After the first byte, which it would only delay.
-    queueMicrotask(this.#asking.left)
+    queueMicrotask(() => {
+      if (this.#hasLeft) this.#asking.left()
+    })
     return true
+  }
+
+  /** The dispatcher takes the next question for this. */
+  readonly renew = (): void => {
+    this.#hasLeft = false
   }
 
   readonly giveBack = (): void => {

@@ -50,7 +50,7 @@ const ours = (app: uws.TemplatedApp, dialect: Dialect) =>
     Effect.provide(
       Layer.provide(
         MediaSockets.layer,
-        Layer.succeed(LocalJournal, journalOf({ frozenMillis: 0, isDiskFull: false, journal: [], left: "unsure", realMillis: 0 }))
+        Layer.succeed(LocalJournal, journalOf({ freezes: 0, isDiskFull: false, journal: [], left: "unsure", realMillis: 0 }))
       )
     )
   )

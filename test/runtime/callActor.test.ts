@@ -118,6 +118,14 @@ t.test("given a request without a reply, then looks decide", async (t) => {
   t.equal(await found("was answered, as its record says", spoken, () => wait("1 minute"), talked), 1, "in one look, too")
 })
 
+t.test("given a process that is frozen right before the first byte, then the request leaves at its next moment", async (t) => {
+  const { world } = await play(given({ world: { freezes: 2 } }), () => wait("3 seconds"))
+  t.strictSame(
+    world.dials.map(({ to }) => to),
+    ["+15551"]
+  )
+})
+
 t.test("given an attempt that was claimed as sent, then it is not marked again", async (t) => {
   const { world } = await check(t, "its log", { marked: true }, () => Effect.void, ["originate +15551"])
   t.notOk(world.statements.includes("sent"))
@@ -139,7 +147,7 @@ t.test("given a request that may no longer leave, then nothing leaves, and the c
   const whileMarked = (scene: Scene) => void (scene.world.marking = steps(Effect.sleep(10), forbids(scene)))
   await stays("its permit ends while the attempt is marked", whileMarked, () => wait(100), marked)
   await stays("the disk is full", { world: { isDiskFull: true } }, idle, marked)
-  await stays("the process is frozen right before its first byte", { world: { frozenMillis: 10_000 } }, idle, marked)
+  await stays("the process is frozen right before each first byte", { world: { freezes: Infinity } }, () => wait("3 minutes"), marked)
 
   const slow =
     (seconds: number, meanwhile: (scene: Scene) => Effect.Effect<unknown> = idle) =>

@@ -46,11 +46,16 @@ t.test(
 /** Like the process of an engine: what is due while it is frozen is asked about when it wakes up, by whoever comes first. */
 t.test("given any kills, freezes and delays, then no rolling second of the callee has more than the rate", async (t) => {
   const anyLife = fc.record({
-    calls: fc.array(fc.record({ frozen: fc.constantFrom(0, 0, 0, 30, 400, 10_000), late: fc.nat(60), transit: fc.nat(60) }), {
-      maxLength: 14,
-      minLength: 1,
-      size: "max"
-    }),
+    calls: fc.array(
+      fc.record({
+        frozen: fc.constantFrom(0, 0, 0, 30, 400, 10_000),
+        /** Right before the freeze, the process has not let the request go yet. */
+        isKept: fc.boolean(),
+        late: fc.nat(60),
+        transit: fc.nat(60)
+      }),
+      { maxLength: 14, minLength: 1, size: "max" }
+    ),
     down: fc.nat(400)
   })
   const law = fc.asyncProperty(fc.integer({ max: 6, min: 1 }), fc.array(anyLife, { maxLength: 3, minLength: 1 }), async (rate, lives) => {
@@ -67,16 +72,22 @@ t.test("given any kills, freezes and delays, then no rolling second of the calle
           const rates = CallRate.layerMemory.pipe(Layer.provide(Layer.succeed(FirstDeparture, first)))
           yield* CallRate.use((rates) =>
             Effect.gen(function* () {
-              for (const { frozen, late, transit } of calls) {
+              for (const { frozen, isKept, late, transit } of calls) {
+                let mustWait = isKept && frozen > 100
                 const departure = rates.reserve([trunk(rate), campaign(1, rate * 2)])
                 yield* passes(late)
                 while (true) {
                   // The process ticks and wakes every tenth of a second, at the latest.
                   const early = departure.readyAt() - (yield* SteadyTime.now)
-                  if (early <= 0.01 && departure.leave()) break
+                  if (early <= 0.01 && departure.leave()) {
+                    yield* passes(frozen)
+                    if (!mustWait) break
+                    departure.renew()
+                    mustWait = false
+                    continue
+                  }
                   yield* passes(Math.min(100, Math.max(1, Math.ceil(early))))
                 }
-                yield* passes(frozen)
                 arrivals.push((yield* SteadyTime.now) + (frozen > 100 || first > 0 ? transit : Math.min(transit, 10)))
                 yield* Effect.promise(() => setImmediate())
               }

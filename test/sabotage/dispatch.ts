@@ -67,14 +67,14 @@ export const dispatch = named({
   },
   "The journal has the call before its first byte is written, not after it.": {
     file: "runtime/call/originate.ts",
-    text: "this.isInJournal = !this.isFull && local.left(callId, endpoint, contact)",
-    replacement: "this.isInJournal = !this.isFull\n    queueMicrotask(() => void local.left(callId, endpoint, contact))",
+    text: "if (this.isPutOff || !local.left(callId, endpoint, contact)) return false",
+    replacement: "if (this.isPutOff) return false\n    queueMicrotask(() => void local.left(callId, endpoint, contact))",
     caughtBy: "test/runtime/callActor.test.ts"
   },
   "A request that was frozen right before its first byte is not sent.": {
     file: "runtime/call/originate.ts",
-    text: "if (!this.isInJournal || realMillis() > askedAt + CHECKED_MILLIS) return false",
-    replacement: "if (!this.isInJournal) return false",
+    text: "this.isPutOff = realMillis() > askedAt + CHECKED_MILLIS",
+    replacement: "this.isPutOff = realMillis() < askedAt",
     caughtBy: "test/runtime/callActor.test.ts"
   },
   "A request that was frozen while it left counts from when it was written.": {

@@ -4,9 +4,9 @@ import { nothingKnown } from "#runtime/journal/FormerJournals.ts"
 import type { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import type { World } from "./fakes.ts"
 
-export const journalOf = (
-  world: Pick<World, "frozenMillis" | "isDiskFull" | "journal" | "left" | "realMillis">
-): LocalJournal["Service"] => {
+const FROZEN_MILLIS = 300
+
+export const journalOf = (world: Pick<World, "freezes" | "isDiskFull" | "journal" | "left" | "realMillis">): LocalJournal["Service"] => {
   const left = new Set<CallId>()
   const withheld = new Set<CallId>()
   return {
@@ -24,7 +24,10 @@ export const journalOf = (
     left: (callId) => {
       if (world.isDiskFull || withheld.has(callId)) return false
       left.add(callId)
-      world.realMillis += world.frozenMillis
+      if (world.freezes > 0) {
+        world.freezes--
+        world.realMillis += FROZEN_MILLIS
+      }
       return true
     },
     named: (_, providerCallId) => void world.journal.push(`named ${providerCallId}`),

@@ -124,8 +124,8 @@ export class World {
   isDiskFull = false
   /** What really passes, whatever the test's clock says: so that on a busy machine, the process is not mistaken for one that has stood still. */
   realMillis = 0
-  /** How long the process is frozen when a request has been noted in its journal. */
-  frozenMillis = 0
+  /** How many of the next requests are noted in the journal and then find the process frozen. */
+  freezes = 0
   isLockHeld = true
   /** What the journals say about the requests of earlier processes. */
   left: KnownCall["left"] = "unsure"
