@@ -152,10 +152,12 @@ class OutgoingRequest {
     if (this.isPutOff || !local.left(callId, endpoint, contact)) return false
     this.isInJournal = true
     // Another engine may have taken over while this one was frozen, and calls that are due now would leave beside this one.
-    this.isPutOff = realMillis() > askedAt + CHECKED_MILLIS
-    if (this.isPutOff) dialing.departure.renew()
-    this.hasLeft = !this.isPutOff
-    if (!this.hasLeft) return false
+    if (realMillis() > askedAt + CHECKED_MILLIS) {
+      this.isPutOff = true
+      dialing.departure.renew()
+      return false
+    }
+    this.hasLeft = true
     // Deferred until the bytes are written, to keep the gap before them short: if the engine is killed between the journal's line and the first
     // byte, the call is in doubt although nobody received it.
     queueMicrotask(() => noteLeft(this))

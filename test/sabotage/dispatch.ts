@@ -73,8 +73,8 @@ export const dispatch = named({
   },
   "A request that was frozen right before its first byte is not sent.": {
     file: "runtime/call/originate.ts",
-    text: "this.isPutOff = realMillis() > askedAt + CHECKED_MILLIS",
-    replacement: "this.isPutOff = realMillis() < askedAt",
+    text: "if (realMillis() > askedAt + CHECKED_MILLIS) {",
+    replacement: "if (realMillis() < askedAt) {",
     caughtBy: "test/runtime/callActor.test.ts"
   },
   "A request that was frozen while it left counts from when it was written.": {
