@@ -1,18 +1,18 @@
-/** The files of `/docs`: our own page, and Swagger UI, which comes from a package. They are read from disk for each request. */
-import { Effect, Stream } from "effect"
-import { createReadStream } from "node:fs"
-import { stat } from "node:fs/promises"
+/** The files of `/docs`: our own page, and Swagger UI, which comes from a package. */
+import { Effect } from "effect"
+import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { fileURLToPath } from "node:url"
+import { type Lasting, lasting } from "#gateway/request/Lasting.ts"
 import type { Content } from "#gateway/request/Route.ts"
 
-const ours = (name: string) => () => fileURLToPath(new URL(`./${name}`, import.meta.url))
-const reference = (name: string) => () => createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`)
+const ours = (name: string) => lasting(() => readFile(fileURLToPath(new URL(`./${name}`, import.meta.url))))
+const reference = (name: string) => lasting(() => readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`)))
 
 const script = "text/javascript; charset=utf-8"
 const style = "text/css; charset=utf-8"
 /** Only these files are ever read. */
-const files: Readonly<Record<string, readonly [mediaType: string, path: () => string]>> = {
+const files: Readonly<Record<string, readonly [mediaType: string, body: Effect.Effect<Lasting>]>> = {
   "page.html": ["text/html; charset=utf-8", ours("page.html")],
   "docs.css": [style, ours("docs.css")],
   "docs.js": [script, ours("docs.js")],
@@ -31,12 +31,6 @@ const policy =
 export const docsFile = (name: string): Effect.Effect<Content | undefined> => {
   const found = Object.hasOwn(files, name) ? files[name] : undefined
   if (found === undefined) return Effect.undefined
-  const [mediaType, pathOf] = found
-  return Effect.promise(async () => {
-    const path = pathOf()
-    const { size } = await stat(path)
-    const read = (from: number, until: number) =>
-      Stream.fromAsyncIterable<Uint8Array, unknown>(createReadStream(path, { start: from, end: until - 1 }), (error) => error)
-    return { mediaType, headers: [["content-security-policy", policy]], body: { bytes: size, read } }
-  })
+  const [mediaType, read] = found
+  return Effect.map(read, (body) => ({ mediaType, headers: [["content-security-policy", policy]], body }))
 }

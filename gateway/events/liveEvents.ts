@@ -18,6 +18,7 @@ import { AllowedHosts, refusedByHead } from "#gateway/http/admission.ts"
 import { authenticate, credentialHeaders, type Identities } from "#gateway/request/authenticate.ts"
 import type { Proxies } from "#gateway/http/Client.ts"
 import { Closing } from "#gateway/http/Closing.ts"
+import { refuseUpgrade } from "#gateway/http/refuseUpgrade.ts"
 import { clientOf } from "#gateway/http/requestParts.ts"
 import { credentialLost, FollowingTimes, longestFollowing } from "./followerLimits.ts"
 import { overloadOf } from "#gateway/request/overloaded.ts"
@@ -68,10 +69,10 @@ export const mountLiveEvents = (
       maxLifetime: Duration.toMinutes(longestFollowing),
       upgrade: (res, req, socket) => {
         const refused = refusedByHead(req, hosts)
-        if (refused !== undefined) return void res.writeStatus(`${refused.reply.status} `).end("", true)
+        if (refused !== undefined) return refuseUpgrade(res, refused.reply, refused.closes)
         const connection = connectionOf(req, clientOf({ res, isOver: false }, req, true, trusted).address)
         const isShed = shedding.refusal(connection.headers, connection, weightOf("change", 0)) !== undefined
-        if (isShed) return void res.writeStatus(`${shed.status} `).writeHeader("retry-after", "1").end("", true)
+        if (isShed) return refuseUpgrade(res, shed)
         return res.upgrade<Connection>(
           connection,
           req.getHeader("sec-websocket-key"),

@@ -70,6 +70,25 @@ export class BodyWriter {
     })
   }
 
+  /** Ends an answer to HEAD, whose body would have `total` bytes. Calls `done` when the socket has taken it. */
+  endHead(total: number, done: () => void): Effect.Effect<void> {
+    return Effect.callback((resume) => {
+      const { isOver, res } = this.open
+      if (isOver) return
+      const attempt = (): void => {
+        const [isTaken, isDone] = res.tryEnd("", total)
+        if (!isTaken && !isDone) {
+          this.waiting = attempt
+          return
+        }
+        if (!isDone) res.endWithoutBody()
+        done()
+        resume(Effect.void)
+      }
+      res.cork(attempt)
+    })
+  }
+
   /**
    * Must be called every few seconds: uWebSockets closes a full connection after about ten seconds, and has no setting for it. `resume` restarts
    * that timeout; `onWritable` ends it.

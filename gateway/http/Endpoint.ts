@@ -70,6 +70,16 @@ export const json = (status: number, value: unknown): Reply => ({
 /** Every error body of the API is made here. */
 export const failure = (status: number, detail: unknown): Reply => json(status, { detail })
 
+/** With a body, because only the body of an answer shows whether the client takes it: see `Answers`. */
+export const redirect = (location: string): Reply => ({
+  status: 302,
+  headers: [
+    ["content-type", "text/plain"],
+    ["location", location]
+  ],
+  body: "Found"
+})
+
 export const tooLarge = (limit: number): Reply => failure(413, `The request body is larger than ${limit} bytes`)
 
 const retryAfterSeconds = 5

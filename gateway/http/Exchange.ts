@@ -3,6 +3,7 @@ import type * as uws from "uWebSockets.js"
 import type { RouteMetrics } from "#gateway/ports/HttpMetrics.ts"
 import type { RequestTrace } from "#gateway/ports/RequestTraces.ts"
 import type { BodyWriter } from "./BodyWriter.ts"
+import { requestId } from "./requestParts.ts"
 
 /** One request and its answer. */
 export interface Exchange {
@@ -20,6 +21,8 @@ export interface Exchange {
   isPaused: boolean
   /** The request's handler is still running: everything written there is corked. */
   isCorked: boolean
+  /** The answer is known, although it may not be written yet. */
+  isDecided: boolean
   /** Writes the body of the answer, once its head has been written. */
   writer: BodyWriter | undefined
   /** Answered or aborted: `res` must no longer be touched. */
@@ -27,3 +30,25 @@ export interface Exchange {
   fiber: Fiber.Fiber<unknown> | undefined
   trace: RequestTrace | undefined
 }
+
+export const exchangeOf = (
+  res: uws.HttpResponse,
+  req: uws.HttpRequest,
+  start: Pick<Exchange, "metrics" | "isHead" | "deadline" | "isComplete" | "origin">
+): Exchange => ({
+  id: requestId(req),
+  origin: start.origin,
+  metrics: start.metrics,
+  res,
+  isHead: start.isHead,
+  deadline: start.deadline,
+  beganAt: undefined,
+  isComplete: start.isComplete,
+  isPaused: false,
+  isCorked: true,
+  isDecided: false,
+  writer: undefined,
+  isOver: false,
+  fiber: undefined,
+  trace: undefined
+})

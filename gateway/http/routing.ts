@@ -59,20 +59,26 @@ const anyMethod = "DELETE, GET, HEAD, PATCH, POST, PUT"
 
 export const strayReply = (stray: Stray, request: StrayRequest): Reply => {
   const { method, query, wanted } = request
-  if (stray._tag !== "OtherMethod" && isPreflight(request)) return { status: 204, headers: preflight(anyMethod, wanted), body: "" }
+  if (stray._tag !== "OtherMethod" && isPreflight(request)) return preflight(anyMethod, wanted)
   if (stray._tag === "NotFound") return failure(404, "Not Found")
   if (stray._tag === "OtherSpelling") {
     return withHeader(failure(307, "Temporary Redirect"), "location", query === "" ? stray.path : `${stray.path}?${query}`)
   }
-  if (method === "options") return { status: 204, headers: preflight(stray.allow, wanted), body: "" }
+  if (method === "options") return preflight(stray.allow, wanted)
   return withHeader(failure(405, "Method Not Allowed"), "allow", stray.allow)
 }
 
 const withHeader = (reply: Reply, name: string, value: string): Reply => ({ ...reply, headers: [...reply.headers, [name, value]] })
 
-const preflight = (allow: string, wanted: string): Reply["headers"] => [
-  ["allow", allow],
-  ["access-control-allow-methods", allow],
-  ["access-control-max-age", String(preflightSeconds)],
-  ...(wanted === "" ? [] : [["access-control-allow-headers", wanted] as const])
-]
+/** With a body, because only the body of an answer shows whether the client takes it: see `Answers`. */
+const preflight = (allow: string, wanted: string): Reply => ({
+  status: 200,
+  headers: [
+    ["content-type", "text/plain"],
+    ["allow", allow],
+    ["access-control-allow-methods", allow],
+    ["access-control-max-age", String(preflightSeconds)],
+    ...(wanted === "" ? [] : [["access-control-allow-headers", wanted] as const])
+  ],
+  body: "OK"
+})

@@ -3,20 +3,21 @@
  * at once is written without a fiber; otherwise the request is one fiber, which is interrupted when the client goes away, when it takes too
  * long, and finally when the server closes. An answer is written at most once, inside `cork`, and never after an abort.
  */
-import { Cause, Clock, Deferred, Effect, Exit, Fiber, Layer, Schedule, Stream, Tracer } from "effect"
-import { setImmediate } from "node:timers/promises"
+import { Cause, Clock, Effect, Exit, type Fiber, Layer, Schedule, Stream, Tracer } from "effect"
+import { setImmediate as nextTurn } from "node:timers/promises"
 import * as uws from "uWebSockets.js"
 import { nowOf } from "#core/SteadyTime.ts"
 import { AllowedHosts, AllowedOrigins, refusedByHead } from "./admission.ts"
+import { Answers } from "./Answers.ts"
 import { bodyStream } from "./BodyStream.ts"
-import { BodyWriter } from "./BodyWriter.ts"
 import { Closing } from "./Closing.ts"
-import type { Exchange } from "./Exchange.ts"
+import { type Exchange, exchangeOf } from "./Exchange.ts"
 import type { Network } from "#core/egress/Network.ts"
 import { type Proxies, proxiesOf } from "./Client.ts"
-import { clientOf, pathNames, queryOf, requestId, requestParts } from "./requestParts.ts"
-import { type Asked, type Endpoint, type Flow, failure, type Reply, shuttingDown, timedOut, tooLarge } from "./Endpoint.ts"
-import { type HeadWriter, headWriterFor } from "./responseHead.ts"
+import { LiveExchanges } from "./LiveExchanges.ts"
+import { clientOf, pathNames, queryOf, requestParts } from "./requestParts.ts"
+import { type Asked, type Endpoint, failure, type Reply, shuttingDown, timedOut, tooLarge } from "./Endpoint.ts"
+import { headWriterFor } from "./responseHead.ts"
 import { CurrentHttpMetrics, type HttpMetrics, type RouteMetrics } from "#gateway/ports/HttpMetrics.ts"
 import { CurrentRequestTraces } from "#gateway/ports/RequestTraces.ts"
 import { resolved } from "./resolved.ts"
@@ -72,8 +73,9 @@ export const layer = <R>(options: ServerOptions<R>): Layer.Layer<Gateway, Listen
 const close = (server: Server, socket: uws.us_listen_socket, drainMillis: number) =>
   Effect.gen(function* () {
     uws.us_listen_socket_close(socket)
-    yield* Effect.all([Closing.begin, server.drain, Closing.ended]).pipe(Effect.timeoutOption(drainMillis))
-    yield* server.interruptAll
+    yield* Effect.all([Closing.begin, server.live.drain, Closing.ended]).pipe(Effect.timeoutOption(drainMillis))
+    yield* server.live.interruptAll
+    yield* Effect.promise(() => nextTurn())
     // Only idle connections and answers that nobody reads are left.
     server.app.close()
   })
@@ -82,13 +84,11 @@ type RunFork<R> = <A>(effect: Effect.Effect<A, never, R>) => Fiber.Fiber<A>
 
 interface Server {
   readonly app: uws.TemplatedApp
+  readonly live: LiveExchanges
   /** Answers requests that have taken too long. */
   readonly sweep: () => void
   /** Answers only requests for calls from now on, and closes their connections. */
   readonly answerCallsOnly: () => void
-  /** Refuses new requests from now on; returns when none is live. */
-  readonly drain: Effect.Effect<void>
-  readonly interruptAll: Effect.Effect<void>
 }
 
 interface Admission {
@@ -102,16 +102,13 @@ const keyHeader = "x-api-key"
 
 class UwsServer<R> implements Server {
   readonly app = uws.App()
-  private readonly live = new Set<Exchange>()
-  private readonly drained = Deferred.makeUnsafe<void>()
-  private isDraining = false
-  private isForCallsOnly = false
+  readonly live = new LiveExchanges()
+  private readonly answers: Answers
   private readonly limits: Limits
   private readonly runFork: RunFork<R>
   private readonly clock: Clock.Clock
   private readonly proxies: Proxies
   private readonly admission: Admission
-  private readonly writeHead: HeadWriter
 
   constructor(options: ServerOptions<R> & Admission, limits: Limits, runFork: RunFork<R>, clock: Clock.Clock, metrics: HttpMetrics) {
     this.limits = limits
@@ -119,7 +116,8 @@ class UwsServer<R> implements Server {
     this.clock = clock
     this.proxies = proxiesOf(options.trustedProxies ?? [])
     this.admission = options
-    this.writeHead = headWriterFor(options.origins)
+    const writeHead = headWriterFor(options.origins)
+    this.answers = new Answers({ answerMillis: limits.answerMillis, clock, live: this.live, runFork, writeHead })
     const { endpoints } = options
     for (const endpoint of endpoints) {
       const { method, path } = endpoint
@@ -133,7 +131,7 @@ class UwsServer<R> implements Server {
       const exchange = this.begin(res, req, start, false)
       if (exchange === undefined) return
       const wanted = req.getHeader("access-control-request-headers")
-      this.send(exchange, strayReply(stray(method, req.getUrl()), { method, path: req.getUrl(), query: queryOf(req), wanted }))
+      this.answers.send(exchange, strayReply(stray(method, req.getUrl()), { method, path: req.getUrl(), query: queryOf(req), wanted }))
     }
     // The first pattern does not match the root.
     this.app.any("/*", lost).any("/", lost)
@@ -141,33 +139,20 @@ class UwsServer<R> implements Server {
 
   readonly sweep = (): void => {
     const at = this.now()
-    for (const exchange of this.live) {
+    for (const exchange of this.live.all) {
       if (exchange.deadline > at) {
         exchange.writer?.holdOpen()
         continue
       }
-      this.send(exchange, exchange.isComplete ? timedOut : failure(408, "The request body took too long"))
+      if (exchange.writer !== undefined) this.answers.cutOff(exchange)
+      else this.answers.send(exchange, exchange.isComplete ? timedOut : failure(408, "The request body took too long"))
       exchange.fiber?.interruptUnsafe()
     }
   }
 
   readonly answerCallsOnly = (): void => {
-    this.isForCallsOnly = true
+    this.answers.isLeaving = true
   }
-
-  readonly drain = Effect.suspend(() => {
-    this.isDraining = true
-    const isIdle = this.live.size === 0 ? Effect.void : Deferred.await(this.drained)
-    // The last request may still be writing its answer.
-    return Effect.andThen(
-      isIdle,
-      Effect.promise(() => setImmediate())
-    )
-  })
-
-  readonly interruptAll = Effect.suspend(() =>
-    Fiber.interruptAll([...this.live].flatMap(({ fiber }) => (fiber === undefined ? [] : [fiber])))
-  )
 
   private now(): number {
     return nowOf(this.clock)
@@ -183,15 +168,15 @@ class UwsServer<R> implements Server {
       const exchange = this.begin(res, req, start, isExempt)
       if (exchange === undefined) return
       exchange.trace = this.admission.traces?.request(metrics.method, metrics.route, req.getHeader("traceparent"))
-      if (this.isDraining || (this.isForCallsOnly && endpoint.isForCalls !== true)) return this.send(exchange, shuttingDown)
+      if (this.live.isDraining || (this.answers.isLeaving && endpoint.isForCalls !== true)) return this.answers.send(exchange, shuttingDown)
       const client = clientOf(exchange, req, endpoint.body !== "none", this.proxies)
       const asked: Asked = { id: exchange.id, params, query, headers, client, bytes: noBytes, stream: Stream.empty }
       const bodyBytes = endpoint.body === "none" ? 0 : Number(req.getHeader("content-length") || Number.NaN)
       const refusal = bodyBytes > endpoint.bodyLimit ? tooLarge(endpoint.bodyLimit) : endpoint.refusal(headers, client, bodyBytes)
-      if (refusal !== undefined) return this.send(exchange, refusal)
+      if (refusal !== undefined) return this.answers.send(exchange, refusal)
       // Without a body to wait for, the answer may be out at once.
       if (endpoint.body === "none") this.answer(exchange, endpoint, asked)
-      if (!exchange.isOver) this.keep(exchange)
+      if (!exchange.isOver) this.live.keep(exchange)
       if (endpoint.body === "none") return
       return endpoint.body === "stream" ? this.receiveStream(exchange, endpoint, asked) : this.receiveBytes(exchange, endpoint, asked)
     }
@@ -203,32 +188,11 @@ class UwsServer<R> implements Server {
    */
   private begin(res: uws.HttpResponse, req: uws.HttpRequest, start: Start, isExempt: boolean): Exchange | undefined {
     const { hosts, origins } = this.admission
-    const exchange = begin(res, req, start, origins === undefined ? "" : req.getHeader("origin"))
+    const exchange = exchangeOf(res, req, { ...start, origin: origins === undefined ? "" : req.getHeader("origin") })
     const refused = refusedByHead(req, isExempt ? undefined : hosts)
     if (refused === undefined) return exchange
-    if (!refused.closes) this.send(exchange, refused.reply)
-    else {
-      this.keep(exchange)
-      // Not at once: only while an answer is pending does uWebSockets read no further request from the connection.
-      this.runFork(
-        Effect.map(
-          Effect.promise(() => setImmediate()),
-          () => this.send(exchange, refused.reply, true)
-        )
-      )
-    }
+    this.answers.send(exchange, refused.reply, refused.closes)
     return undefined
-  }
-
-  /** For a request whose handler returns before its answer is written. */
-  private keep(exchange: Exchange): void {
-    exchange.isCorked = false
-    this.live.add(exchange)
-    exchange.res.onAborted(() => {
-      this.leave(exchange)
-      exchange.trace?.ended(undefined)
-      exchange.fiber?.interruptUnsafe()
-    })
   }
 
   private receiveBytes(exchange: Exchange, endpoint: Endpoint<R>, asked: Asked): void {
@@ -236,10 +200,10 @@ class UwsServer<R> implements Server {
     let received = 0
     exchange.res.onData((chunk, isLast) => {
       exchange.isComplete = isLast
-      if (exchange.isOver) return
+      if (exchange.isDecided) return
       received += chunk.byteLength
-      if (received > endpoint.bodyLimit) return this.send(exchange, tooLarge(endpoint.bodyLimit))
-      if (chunks.length > fewChunks && received < chunks.length * leastOfChunk) return this.send(exchange, tooManyChunks, true)
+      if (received > endpoint.bodyLimit) return this.answers.send(exchange, tooLarge(endpoint.bodyLimit))
+      if (chunks.length > fewChunks && received < chunks.length * leastOfChunk) return this.answers.send(exchange, tooManyChunks, true)
       // Copied: the chunk is emptied when this function returns.
       chunks.push(Buffer.from(new Uint8Array(chunk)))
       if (!isLast) return
@@ -262,7 +226,7 @@ class UwsServer<R> implements Server {
     })
     res.onData((chunk, isLast) => {
       exchange.isComplete = isLast
-      if (!exchange.isOver) body.push(chunk, isLast)
+      if (!exchange.isDecided) body.push(chunk, isLast)
     })
     this.answer(exchange, endpoint, { ...asked, stream: body.stream })
   }
@@ -270,109 +234,22 @@ class UwsServer<R> implements Server {
   private answer(exchange: Exchange, endpoint: Endpoint<R>, asked: Asked): void {
     const answer = begun(endpoint, asked)
     const now = resolved(answer)
-    if (now !== undefined) return this.send(exchange, now.value)
+    if (now !== undefined) return this.answers.send(exchange, now.value)
     exchange.beganAt = this.clock.monotonicTimeNanosUnsafe()
     const { trace } = exchange
     const fiber = this.runFork(trace === undefined ? answer : Effect.provideService(answer, Tracer.ParentSpan, trace.span))
     exchange.fiber = fiber
     fiber.addObserver((exit) => {
-      if (Exit.isSuccess(exit)) return this.send(exchange, exit.value)
+      if (Exit.isSuccess(exit)) return this.answers.send(exchange, exit.value)
       // Everything else that interrupts a request has answered it already.
-      if (Cause.hasInterruptsOnly(exit.cause)) return this.send(exchange, shuttingDown)
-      this.report("request failed", exchange, exit.cause)
-      this.send(exchange, failure(500, "Internal Server Error"))
+      if (Cause.hasInterruptsOnly(exit.cause)) return this.answers.send(exchange, shuttingDown)
+      this.answers.report("request failed", exchange, exit.cause)
+      this.answers.send(exchange, failure(500, "Internal Server Error"))
     })
-  }
-
-  private send(exchange: Exchange, reply: Reply, closes = this.isDraining || this.isForCallsOnly): void {
-    if (exchange.isOver) return
-    if (exchange.writer !== undefined) return this.cutOff(exchange)
-    this.count(exchange, reply)
-    const { body } = reply
-    if (typeof body !== "string" && body.bytes !== 0 && !exchange.isHead) return this.stream(exchange, reply, body)
-    this.leave(exchange)
-    if (exchange.isCorked) this.writeWhole(exchange, reply, closes)
-    else exchange.res.cork(() => this.writeWhole(exchange, reply, closes))
-  }
-
-  private writeWhole({ id, isHead, isPaused, origin, res }: Exchange, reply: Reply, closes: boolean): void {
-    const { body } = reply
-    this.writeHead(res, id, reply, origin)
-    // A client that still waits to send the rest of its body would not read the answer.
-    if (isPaused) res.resume()
-    if (typeof body === "string" && !isHead) return void res.end(body, closes)
-    // Not passed to `endWithoutBody`, which would wait for that many bytes and spoil the connection.
-    const bytes = typeof body === "string" ? Buffer.byteLength(body) : body.bytes
-    if (bytes !== undefined) res.writeHeader("content-length", String(bytes))
-    res.endWithoutBody()
-  }
-
-  private count({ beganAt, metrics, trace }: Exchange, { status }: Reply): void {
-    metrics.answered(status)
-    trace?.ended(status)
-    if (beganAt !== undefined) metrics.seconds.observe(Number(this.clock.monotonicTimeNanosUnsafe() - beganAt) / 1e9)
-  }
-
-  private stream(exchange: Exchange, reply: Reply, body: Flow): void {
-    exchange.res.cork(() => this.writeHead(exchange.res, exchange.id, reply, exchange.origin))
-    const prolong = (): void => {
-      exchange.deadline = this.now() + this.limits.answerMillis
-    }
-    const writer = new BodyWriter(exchange, prolong)
-    exchange.writer = writer
-    const written = Stream.runForEach(body.stream, (chunk) => {
-      prolong()
-      return body.bytes === undefined ? writer.writeChunk(chunk) : writer.writePart(chunk, body.bytes, () => this.leave(exchange))
-    })
-    const ended = Effect.sync(() => {
-      if (exchange.isOver || body.bytes !== undefined) return
-      this.leave(exchange)
-      exchange.res.cork(() => exchange.res.end())
-    })
-    const fiber = this.runFork(Effect.exit(Effect.andThen(written, ended)))
-    exchange.fiber = fiber
-    fiber.addObserver((exit) => {
-      if (exchange.isOver) return
-      this.cutOff(exchange)
-      if (Exit.isSuccess(exit) && Exit.isFailure(exit.value)) this.report("answer cut off", exchange, exit.value.cause)
-    })
-  }
-
-  /** The body ends early: closing the connection is the only way to tell the client. */
-  private cutOff(exchange: Exchange): void {
-    this.leave(exchange)
-    exchange.res.close()
-  }
-
-  private leave(exchange: Exchange): void {
-    exchange.isOver = true
-    this.live.delete(exchange)
-    if (this.isDraining && this.live.size === 0) Deferred.doneUnsafe(this.drained, Exit.void)
-  }
-
-  private report(message: string, { metrics: { method, route }, id }: Exchange, cause: Cause.Cause<unknown>): void {
-    this.runFork(Effect.logError(message, cause).pipe(Effect.annotateLogs({ requestId: id, route: `${method} ${route}` })))
   }
 }
 
 type Start = Pick<Exchange, "metrics" | "isHead" | "deadline" | "isComplete">
-
-const begin = (res: uws.HttpResponse, req: uws.HttpRequest, start: Start, origin: string): Exchange => ({
-  id: requestId(req),
-  origin,
-  metrics: start.metrics,
-  res,
-  isHead: start.isHead,
-  deadline: start.deadline,
-  beganAt: undefined,
-  isComplete: start.isComplete,
-  isPaused: false,
-  isCorked: true,
-  writer: undefined,
-  isOver: false,
-  fiber: undefined,
-  trace: undefined
-})
 
 const begun = <R>(endpoint: Endpoint<R>, asked: Asked): Effect.Effect<Reply, never, R> => {
   try {

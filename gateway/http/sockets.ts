@@ -8,7 +8,8 @@ import type { MediaAdmission, MediaSession } from "#core/provider/CarrierMedia.t
 import type { MediaEnd } from "#core/provider/Media.ts"
 import type { MediaSocket } from "#core/provider/MediaSocket.ts"
 import { AllowedHosts, refusedByHead } from "./admission.ts"
-import type { Asked, Endpoint } from "./Endpoint.ts"
+import { type Asked, type Endpoint, failure } from "./Endpoint.ts"
+import { refuseUpgrade } from "./refuseUpgrade.ts"
 import { pathNames, requestParts } from "./requestParts.ts"
 
 export interface SocketLimits {
@@ -56,9 +57,9 @@ export const mountSockets = (app: uws.TemplatedApp, { admit, isSealed, limits, r
       maxBackpressure: maxBufferedBytes,
       upgrade: (res, req, context) => {
         const refused = refusedByHead(req, hosts)
-        if (refused !== undefined) return void res.writeStatus(`${refused.reply.status} `).end("", true)
+        if (refused !== undefined) return refuseUpgrade(res, refused.reply, refused.closes)
         const admission = admit(requestParts(req, read, names))
-        if (admission._tag === "Refused") return void res.writeStatus(`${admission.status} `).end("", true)
+        if (admission._tag === "Refused") return refuseUpgrade(res, failure(admission.status, "Not admitted"))
         const connection: Connection = { open: admission.open, socket: undefined, session: undefined, deadline: undefined }
         return res.upgrade<Connection>(
           connection,

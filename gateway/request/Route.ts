@@ -9,6 +9,7 @@ import type { Role } from "#core/organization/Role.ts"
 import type { Scope } from "#core/organization/Scope.ts"
 import type { Client } from "#gateway/http/Client.ts"
 import type { BodyTooLarge, Method, Reply } from "#gateway/http/Endpoint.ts"
+import type { Lasting } from "./Lasting.ts"
 import type { DomainError, DomainTag, ErrorOf } from "./Refusal.ts"
 
 /**
@@ -46,6 +47,7 @@ export interface Content {
   readonly headers?: ReadonlyArray<readonly [name: string, value: string]>
   readonly body:
     | string
+    | Lasting
     | { readonly bytes: number; readonly read: (from: number, until: number) => Stream.Stream<Uint8Array, unknown> }
     /** Of unknown length: it cannot be requested in part. */
     | Stream.Stream<Uint8Array, unknown>

@@ -1,13 +1,18 @@
 /** Answers with pages and files. A file can be requested in part, as audio players do. */
 import { Stream } from "effect"
-import { failure, type Reply } from "#gateway/http/Endpoint.ts"
+import { flowOfBytes } from "#gateway/http/Answers.ts"
+import { type Asked, failure, type Reply } from "#gateway/http/Endpoint.ts"
+import { Lasting, takesGzip } from "./Lasting.ts"
 import type { Content } from "./Route.ts"
 
-export const contentReply = (content: Content, range: string | undefined): Reply => {
+/** `asked`: the request's headers, by lower-case name. */
+export const contentReply = (content: Content, asked: Asked["headers"]): Reply => {
   const headers = [["content-type", content.mediaType] as const, ...(content.headers ?? []), ...disposition(content)]
   const { body } = content
   if (typeof body === "string") return { status: 200, headers, body }
+  if (body instanceof Lasting) return lastingReply(body, headers, takesGzip(asked["accept-encoding"]))
   if (Stream.isStream(body)) return { status: 200, headers, body: { bytes: undefined, stream: body } }
+  const { range } = asked
   const part = range === undefined ? undefined : partOf(range, body.bytes)
   if (part === "unsatisfiable") {
     const reply = failure(416, "The requested range is not satisfiable")
@@ -24,6 +29,12 @@ export const contentReply = (content: Content, range: string | undefined): Reply
     body: { bytes: until - from, stream: body.read(from, until) }
   }
 }
+
+const lastingReply = ({ gzipped, plain }: Lasting, headers: Reply["headers"], isCompressed: boolean): Reply => ({
+  status: 200,
+  headers: [...headers, ["vary", "accept-encoding"], ...(isCompressed ? [["content-encoding", "gzip"] as const] : [])],
+  body: flowOfBytes(isCompressed ? gzipped : plain)
+})
 
 const disposition = ({ fileName }: Content): ReadonlyArray<readonly [string, string]> =>
   fileName === undefined ? [] : [["content-disposition", `attachment; filename="${fileName.replace(/[^A-Za-z0-9._-]/g, "_")}"`]]

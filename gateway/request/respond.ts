@@ -1,6 +1,6 @@
 /** The answer to a request whose handler has succeeded. */
 import { Compile } from "typebox/compile"
-import { type Asked, json, type Reply } from "#gateway/http/Endpoint.ts"
+import { type Asked, json, redirect, type Reply } from "#gateway/http/Endpoint.ts"
 import { contentReply } from "./content.ts"
 import type { Content, Listed, Route } from "./Route.ts"
 
@@ -9,9 +9,9 @@ type Respond = (value: unknown, asked: Asked) => Reply
 /** `checksAnswers`: every answer is checked against its own schema; one that does not fit becomes a 500. */
 export const responder = <R>({ name, path, success }: Route<R>, checksAnswers: boolean): Respond => {
   // `download` admits handlers of Content only.
-  if (success._tag === "Content") return (value, asked) => contentReply(value as Content, asked.headers["range"])
+  if (success._tag === "Content") return (value, asked) => contentReply(value as Content, asked.headers)
   // `redirect` admits handlers of a URL only.
-  if (success._tag === "Redirect") return (value) => ({ status: 302, headers: [["location", value as string]], body: "" })
+  if (success._tag === "Redirect") return (value) => redirect(value as string)
   const validator = checksAnswers ? Compile(success.schema) : undefined
   const answer = (value: unknown): Reply => {
     if (validator?.Check(value) === false) {

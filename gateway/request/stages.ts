@@ -241,6 +241,6 @@ const unreadable = failure(400, "There was an error parsing the body")
 const wantedHeaders = <R>(route: Route<R>): ReadonlyArray<string> => {
   const credentials = route.access === "none" ? [] : credentialHeaders
   const type = route.body._tag === "Json" ? ["content-type"] : []
-  const range = route.success._tag === "Content" ? ["range"] : []
+  const range = route.success._tag === "Content" ? ["range", "accept-encoding"] : []
   return [...new Set([...credentials, ...type, ...range, ...Object.keys(route.headers.properties).map((name) => name.toLowerCase())])]
 }

@@ -1,9 +1,11 @@
 /** /api/v1/openapi.json, its page at /docs, and its summary at /llms.txt. */
 import { Effect } from "effect"
 import Type from "typebox"
+import { redirect } from "#gateway/http/Endpoint.ts"
 import { docsFile } from "#gateway/docs/files.ts"
 import { llmsText } from "#gateway/openapi/llms.ts"
 import { openApiOf } from "#gateway/openapi/openapi.ts"
+import { type Lasting, lasting } from "#gateway/request/Lasting.ts"
 import { NotFound } from "#gateway/request/Refusal.ts"
 import { type Content, download, type Route, route, tagged, type Tag } from "#gateway/request/Route.ts"
 import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
@@ -25,18 +27,17 @@ const welcome: Route = {
     success: Type.Object({ docs: Type.String(), health: Type.String(), openapi: Type.String() }, { title: "Root" }),
     handle: () => Effect.succeed({ docs: "/docs", health: "/api/v1/health", openapi: "/api/v1/openapi.json" })
   }),
-  around: (given, reply) =>
-    /\btext\/html\b/.test(String(given.headers["Accept"] ?? ""))
-      ? Effect.succeed({ status: 302, headers: [["location", "/docs"]], body: "" })
-      : reply
+  around: (given, reply) => (/\btext\/html\b/.test(String(given.headers["Accept"] ?? "")) ? Effect.succeed(redirect("/docs")) : reply)
 }
 
 const documentation: Tag = { name: "Documentation", about: "This API, described for people and programs." }
 
 /** `documented` are the other routes; the document describes these as well. */
 export const documentRoutes = (documented: ReadonlyArray<Route<unknown>>) => {
-  // Built at the first request and kept: routes do not change.
-  let document: string | undefined
+  // Built at the first request and kept: neither routes nor the version change.
+  let document: Effect.Effect<Lasting> | undefined
+  const documentOf = (version: string) => (document ??= lasting(async () => JSON.stringify(openApiOf([...documented, ...routes], version))))
+  const summary = lasting(async () => llmsText([...documented, ...routes]))
   const routes: ReadonlyArray<Route<ServerInfo>> = tagged(documentation, [
     download({
       method: "get",
@@ -47,10 +48,7 @@ export const documentRoutes = (documented: ReadonlyArray<Route<unknown>>) => {
       access: "none",
       mediaTypes: ["application/json"],
       handle: () =>
-        Effect.map(ServerInfo, ({ version }) => ({
-          mediaType: "application/json",
-          body: (document ??= JSON.stringify(openApiOf([...documented, ...routes], version)))
-        }))
+        Effect.flatMap(ServerInfo, ({ version }) => Effect.map(documentOf(version), (body) => ({ mediaType: "application/json", body })))
     }),
     download({
       method: "get",
@@ -84,7 +82,7 @@ export const documentRoutes = (documented: ReadonlyArray<Route<unknown>>) => {
       description: "For language models that are to use the API; the details are in the OpenAPI document.",
       access: "none",
       mediaTypes: ["text/plain"],
-      handle: () => Effect.succeed({ mediaType: "text/plain; charset=utf-8", body: llmsText([...documented, ...routes]) })
+      handle: () => Effect.map(summary, (body) => ({ mediaType: "text/plain; charset=utf-8", body }))
     })
   ])
   return routes
