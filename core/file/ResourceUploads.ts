@@ -5,7 +5,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import { completed, type Stored, type UploadComplete, UploadRefused } from "./UploadCompletion.ts"
+import { completed, mayStillUse, type Stored, type UploadComplete, UploadRefused } from "./UploadCompletion.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import type { QuotaFull } from "#core/organization/Quota.ts"
 import { hasRoom } from "#core/organization/QuotaStore.ts"
@@ -22,6 +22,8 @@ export interface ResourceFile {
   readonly fileName: string
   readonly mediaType: string
   readonly maxBytes: number
+  /** Who asks for the upload URL, as `LinkMakers` writes it. */
+  readonly maker?: string
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -73,21 +75,22 @@ const request = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   organizationId: OrganizationId,
   folder: string,
-  { fileName, maxBytes, mediaType, metadata = {} }: ResourceFile
+  { fileName, maker, maxBytes, mediaType, metadata = {} }: ResourceFile
 ) {
   yield* Effect.catchTag(hasRoom(sql, organizationId, "storage_bytes"), "SqlError", Effect.die)
   const key = `${folder}/${safeName(fileName)}`
   const token = yield* newSecret()
   yield* Effect.orDie(sql`
-    INSERT INTO uploads (key, organization_id, file_name, token_hash, expires_at, media_type, max_bytes, metadata)
+    INSERT INTO uploads (key, organization_id, file_name, token_hash, expires_at, maker, media_type, max_bytes, metadata)
     VALUES (${key}, ${organizationId}, ${fileName}, ${yield* hashOf(token)}, now() + make_interval(secs => ${expiresInSeconds}),
-      ${mediaType}, ${maxBytes}, ${JSON.stringify(metadata)}::text::jsonb)`)
+      ${maker ?? null}::text, ${mediaType}, ${maxBytes}, ${JSON.stringify(metadata)}::text::jsonb)`)
   return { key, token, expiresInSeconds }
 })
 
 const receive = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, key: string, token: string) {
-  const [open] = yield* Effect.orDie(sql<{ readonly key: string; readonly maxBytes: number }>`
-    SELECT key, max_bytes FROM uploads
+  const [open] = yield* Effect.orDie(sql<{ readonly maker: string | null; readonly maxBytes: number }>`
+    SELECT maker, max_bytes FROM uploads
     WHERE key = ${key} AND token_hash = ${yield* hashOf(token)} AND expires_at > now() AND max_bytes IS NOT NULL`)
-  return open ?? (yield* new UploadRefused())
+  if (open === undefined || !(yield* mayStillUse(sql, open))) return yield* new UploadRefused()
+  return { key, maxBytes: open.maxBytes }
 })

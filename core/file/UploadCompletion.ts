@@ -4,6 +4,7 @@
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import { isStillHere } from "#core/organization/LinkMakers.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import { within } from "#core/organization/QuotaStore.ts"
 import * as storedFiles from "./StoredFiles.ts"
@@ -25,6 +26,10 @@ interface UploadRow {
   readonly isReceived: boolean
   readonly organizationId: OrganizationId
 }
+
+/** Whether what asked for the upload URL is still good. */
+export const mayStillUse = (sql: SqlClient.SqlClient, { maker }: { readonly maker: string | null }) =>
+  maker === null ? Effect.succeed(true) : Effect.orDie(isStillHere(sql, maker))
 
 /** `keep` moves the bytes to their key. The row lock makes the second of two concurrent uploads see the result of the first. */
 export const completed = Effect.fnUntraced(

@@ -9,7 +9,7 @@ import type { QuotaFull } from "#core/organization/Quota.ts"
 import { hasRoom } from "#core/organization/QuotaStore.ts"
 import { hashOf, newSecret } from "#core/organization/Secret.ts"
 import { maxFileBytes } from "#core/contact/ContactCsv.ts"
-import { completed, type Stored, type UploadComplete, UploadRefused } from "./UploadCompletion.ts"
+import { completed, mayStillUse, type Stored, type UploadComplete, UploadRefused } from "./UploadCompletion.ts"
 import { SourceNotFound } from "#core/contact/ContactSource.ts"
 
 const expiresInSeconds = 900
@@ -35,9 +35,10 @@ interface Upload {
 export class Uploads extends Context.Service<
   Uploads,
   {
+    /** `maker`: who asks, as `LinkMakers` writes it. */
     readonly request: (
       organizationId: OrganizationId,
-      file: { readonly fileName: string; readonly fileSize: number; readonly contentType: string }
+      file: { readonly fileName: string; readonly fileSize: number; readonly contentType: string; readonly maker?: string }
     ) => Effect.Effect<UploadTicket, QuotaFull>
     /** Checks the token before the first byte is accepted. */
     readonly receive: (key: string, token: string) => Effect.Effect<{ readonly key: string; readonly maxBytes: number }, UploadRefused>
@@ -59,8 +60,8 @@ export class Uploads extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const crypto = yield* Effect.context<Digest.Digest | SecureRandom.SecureRandom>()
       return Uploads.of({
-        request: Effect.fn("Uploads.request")((organizationId, { fileName }) =>
-          Effect.provideContext(request(sql, organizationId, fileName), crypto)
+        request: Effect.fn("Uploads.request")((organizationId, { fileName, maker }) =>
+          Effect.provideContext(request(sql, organizationId, fileName, maker), crypto)
         ),
         receive: Effect.fn("Uploads.receive")((key, token) => Effect.provideContext(receive(sql, key, token), crypto)),
         complete: Effect.fn("Uploads.complete")((key, sent, keep) => completed(sql, key, sent, keep)),
@@ -76,7 +77,12 @@ export class Uploads extends Context.Service<
   ).pipe(Layer.provide([Digest.layerWebCrypto, SecureRandom.layerWebCrypto]))
 }
 
-const request = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, organizationId: OrganizationId, fileName: string) {
+const request = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  organizationId: OrganizationId,
+  fileName: string,
+  maker: string | undefined
+) {
   yield* Effect.catchTag(hasRoom(sql, organizationId, "storage_bytes"), "SqlError", Effect.die)
   const random = yield* SecureRandom.SecureRandom
   const safeName = fileName.replace(/[^A-Za-z0-9._-]/g, "_").slice(-keptOfName)
@@ -85,8 +91,8 @@ const request = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, organizat
   // Commits without waiting for the disk, so that the commits of calls do not queue behind it; the commit that matters is that of `complete`.
   yield* Effect.orDie(sql`
     WITH light AS (SELECT set_config('synchronous_commit', 'off', true))
-    INSERT INTO uploads (key, organization_id, file_name, token_hash, expires_at)
-    SELECT ${key}::text, ${organizationId}::int, ${safeName}::text, ${yield* hashOf(token)},
+    INSERT INTO uploads (key, organization_id, file_name, token_hash, maker, expires_at)
+    SELECT ${key}::text, ${organizationId}::int, ${safeName}::text, ${yield* hashOf(token)}, ${maker ?? null}::text,
       now() + make_interval(secs => ${expiresInSeconds}::float8)
     FROM light`)
   return { key, token, expiresInSeconds }
@@ -107,7 +113,8 @@ const use = (sql: SqlClient.SqlClient, organizationId: OrganizationId, key: stri
 
 const receive = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, key: string, token: string) {
   if (!keyPattern.test(key)) return yield* new UploadRefused()
-  const [open] = yield* Effect.orDie(sql`
-    SELECT key FROM uploads WHERE key = ${key} AND token_hash = ${yield* hashOf(token)} AND expires_at > now()`)
-  return open === undefined ? yield* new UploadRefused() : { key, maxBytes: maxFileBytes }
+  const [open] = yield* Effect.orDie(sql<{ readonly maker: string | null }>`
+    SELECT maker FROM uploads WHERE key = ${key} AND token_hash = ${yield* hashOf(token)} AND expires_at > now()`)
+  if (open === undefined || !(yield* mayStillUse(sql, open))) return yield* new UploadRefused()
+  return { key, maxBytes: maxFileBytes }
 })

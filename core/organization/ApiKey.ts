@@ -22,10 +22,12 @@ export interface ApiKey {
   readonly archivedAt: Date | null
   /** An expired key is refused as well. Null: the key never expires. */
   readonly expiresAt: Date | null
+  /** The key that it was created with, and as good as which it is. Null: none. */
+  readonly madeWith: ApiKeyId | null
   readonly isActive: boolean
 }
 
-/** The key is unknown, archived, expired, empty, or its user is no longer a member. Callers must not learn which. */
+/** The key is unknown, archived, expired or empty, descends from such a key, or its user is no longer a member. Callers must not learn which. */
 export class InvalidApiKey extends Schema.TaggedError<InvalidApiKey>()("InvalidApiKey", {}) {}
 /** A new key must expire in the future. */
 export class ApiKeyExpired extends Schema.TaggedError<ApiKeyExpired>()("ApiKeyExpired", {}) {}

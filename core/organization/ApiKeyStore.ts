@@ -5,6 +5,7 @@ import type { ApiKey } from "./ApiKey.ts"
 import type { ApiKeyId, Caller, UserId } from "./Caller.ts"
 import type { SetAllowance } from "./Quota.ts"
 import { setAllowance } from "./QuotaStore.ts"
+import { isGoodKey } from "./Standing.ts"
 import type { Role } from "./Role.ts"
 import type { Scope } from "./Scope.ts"
 
@@ -12,8 +13,8 @@ type Sql = SqlClient.SqlClient
 const listLimit = 1000
 
 const columns = (sql: Sql) =>
-  sql.literal(`id, name, key_prefix, role, scopes, is_operator, created_at, last_used_at, archived_at, expires_at,
-  archived_at IS NULL AND coalesce(expires_at > now(), true) AS is_active`)
+  sql`id, name, key_prefix, role, scopes, is_operator, created_at, last_used_at, archived_at, expires_at,
+  ancestors[cardinality(ancestors)] AS made_with, ${isGoodKey(sql, "api_keys")} AS is_active`
 
 export interface FoundKey {
   readonly organizationId: OrganizationId
@@ -27,14 +28,13 @@ export interface FoundKey {
   readonly userRole: Role | null
 }
 
-// A key whose user is no longer a member is void. `last_used_at` is accurate to a minute, so that keeping it costs no write per request.
+// `last_used_at` is accurate to a minute, so that keeping it costs no write per request.
 export const use = (sql: Sql, keyHash: string) =>
   sql<FoundKey>`
     WITH found AS (
       SELECT k.id, k.organization_id, k.last_used_at, k.role, k.scopes, k.is_operator, k.user_id, m.role AS user_role
       FROM api_keys k LEFT JOIN memberships m ON m.organization_id = k.organization_id AND m.user_id = k.user_id
-      WHERE k.key_hash = ${keyHash} AND k.archived_at IS NULL AND coalesce(k.expires_at > now(), true)
-        AND (k.user_id IS NULL OR m.user_id IS NOT NULL)
+      WHERE k.key_hash = ${keyHash} AND ${isGoodKey(sql, "k")}
     ), used AS (
       UPDATE api_keys k SET last_used_at = now() FROM found f
       WHERE k.id = f.id AND (f.last_used_at IS NULL OR f.last_used_at < now() - interval '1 minute')
@@ -57,16 +57,16 @@ export const insert = (
     readonly scopes: ReadonlyArray<Scope> | undefined
     readonly expiresAt: Date | undefined
     readonly userId: UserId | undefined
-    /** The new key expires no later than this one. */
+    /** The new key is good for as long as this one is. */
     readonly madeWith: ApiKeyId | undefined
     readonly isOperator: boolean
   }
 ) => sql<ApiKey>`
-  INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, scopes, expires_at, user_id, is_operator)
+  INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, scopes, expires_at, user_id, is_operator, ancestors)
   VALUES (${key.organizationId}, ${key.name}, ${key.keyPrefix}, ${key.keyHash}, ${key.role},
     (SELECT array_agg(scope) FROM jsonb_array_elements_text(${key.scopes === undefined ? null : JSON.stringify(key.scopes)}::text::jsonb) scope),
     least(${key.expiresAt ?? null}::timestamptz, (SELECT expires_at FROM api_keys WHERE id = ${key.madeWith ?? null}::int)), ${key.userId ?? null}::int,
-    ${key.isOperator})
+    ${key.isOperator}, coalesce((SELECT ancestors || id FROM api_keys WHERE id = ${key.madeWith ?? null}::int), '{}'))
   RETURNING ${columns(sql)}`
 
 export interface Reach {

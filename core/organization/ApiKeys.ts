@@ -13,6 +13,7 @@ import { within } from "./QuotaStore.ts"
 import { includes, lesser, type Role, RoleTooLow } from "./Role.ts"
 import { hasScope, type Scope, scopes as allScopes, ScopeMissing } from "./Scope.ts"
 import { hashOf } from "./Secret.ts"
+import { whileGood } from "./Standing.ts"
 import { type TooManyWrongKeys, WrongCredentials } from "./WrongKeys.ts"
 
 export { InvalidApiKey } from "./ApiKey.ts"
@@ -83,7 +84,7 @@ export class ApiKeys extends Context.Service<
       })
       const change =
         <E>(
-          write: (sql: SqlClient.SqlClient, organizationId: OrganizationId, id: ApiKeyId) => Effect.Effect<unknown, E>,
+          write: (sql: SqlClient.SqlClient, caller: Caller, id: ApiKeyId) => Effect.Effect<unknown, E>,
           isMore: (caller: Caller, key: store.Reach) => boolean
         ) =>
         (caller: Caller, id: ApiKeyId) =>
@@ -91,7 +92,7 @@ export class ApiKeys extends Context.Service<
             const key = yield* Effect.orDie(store.reachOf(sql, caller, id))
             if (key === undefined) return yield* new ApiKeyNotFound()
             if (isMore(caller, key)) return yield* new RoleTooLow()
-            yield* write(sql, caller.organizationId, id)
+            yield* write(sql, caller, id)
             yield* forget
           })
       const wrongKeys = yield* WrongCredentials
@@ -107,7 +108,7 @@ export class ApiKeys extends Context.Service<
         forget,
         list: Effect.fn("ApiKeys.list")((organizationId, withArchived) => Effect.orDie(store.list(sql, organizationId, withArchived))),
         create: Effect.fn("ApiKeys.create")((caller, key) => Effect.provideContext(create(sql, caller, key), crypto)),
-        archive: Effect.fn("ApiKeys.archive")(change((...given) => Effect.orDie(store.archive(...given)), hasMoreRights)),
+        archive: Effect.fn("ApiKeys.archive")(change(archived, hasMoreRights)),
         reactivate: Effect.fn("ApiKeys.reactivate")(change(reactivated, reachesFurther))
       })
     })
@@ -148,8 +149,10 @@ export const counted = <Row>(
     Effect.catchTag("SqlError", Effect.die)
   )
 
-const reactivated = (sql: SqlClient.SqlClient, organizationId: OrganizationId, id: ApiKeyId) =>
-  counted(sql, organizationId, store.reactivate(sql, organizationId, id))
+const archived = (sql: SqlClient.SqlClient, { organizationId }: Caller, id: ApiKeyId) =>
+  Effect.orDie(store.archive(sql, organizationId, id))
+const reactivated = (sql: SqlClient.SqlClient, caller: Caller, id: ApiKeyId) =>
+  whileGood(sql, caller, counted(sql, caller.organizationId, store.reactivate(sql, caller.organizationId, id)))
 
 const create = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -177,6 +180,6 @@ const create = Effect.fnUntraced(function* (
     madeWith,
     isOperator: false
   }
-  const [made] = yield* counted(sql, organizationId, store.insert(sql, row))
+  const [made] = yield* whileGood(sql, caller, counted(sql, organizationId, store.insert(sql, row)))
   return made === undefined ? yield* Effect.die("An inserted key was not returned") : { made, key: Redacted.make(key) }
 })

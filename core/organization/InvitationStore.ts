@@ -3,7 +3,8 @@ import type { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
 import type { Caller } from "./Caller.ts"
 import type { Invitation, InvitationId, Place } from "./Invitation.ts"
-import { type Role, roles } from "./Role.ts"
+import type { Role } from "./Role.ts"
+import { isGoodKey, rank } from "./Standing.ts"
 
 type Sql = SqlClient.SqlClient
 const listLimit = 1000
@@ -53,10 +54,7 @@ const isGood = (sql: Sql, tokenHash: string, email: string) => sql`
     SELECT 1 FROM memberships m WHERE m.organization_id = i.organization_id AND m.user_id = i.invited_by_user_id
       AND ${rank(sql, "m.role")} >= ${rank(sql, "i.role")}))
   AND (i.invited_by_key_id IS NULL OR EXISTS (
-    SELECT 1 FROM api_keys k WHERE k.id = i.invited_by_key_id AND k.archived_at IS NULL AND coalesce(k.expires_at > now(), true)
-      AND k.scopes IS NULL))`
-
-const rank = (sql: Sql, role: string) => sql.literal(`array_position(ARRAY['${roles.join("', '")}'], ${role})`)
+    SELECT 1 FROM api_keys k WHERE k.id = i.invited_by_key_id AND k.scopes IS NULL AND ${isGoodKey(sql, "k")}))`
 
 export const isWelcome = (sql: Sql, tokenHash: string, email: string) =>
   sql`SELECT 1 FROM invitations i WHERE ${isGood(sql, tokenHash, email)}`.pipe(Effect.map((rows) => rows.length > 0))

@@ -15,6 +15,7 @@ import * as members from "./MemberStore.ts"
 import { includes, type Role, RoleTooLow } from "./Role.ts"
 import { hasScope, ScopeMissing, scopes } from "./Scope.ts"
 import { hashOf, newSecret } from "./Secret.ts"
+import { whileGood } from "./Standing.ts"
 import { UserNotFound } from "./User.ts"
 import { Users } from "./Users.ts"
 import * as users from "./UserStore.ts"
@@ -73,11 +74,11 @@ const invite = Effect.fnUntraced(function* (sql: Sql, caller: Caller, { days, em
   const email = given.toLowerCase()
   const token = tokenMark + (yield* newSecret())
   const tokenHash = yield* hashOf(token)
-  const made = yield* Effect.gen(function* () {
-    yield* members.lock(sql, caller.organizationId)
+  const invited = Effect.gen(function* () {
     if (yield* members.hasEmail(sql, caller.organizationId, email)) return yield* new AlreadyMember()
     return yield* store.insert(sql, caller, { days, email, role, tokenHash, limit: mostPending })
-  }).pipe(sql.withTransaction, acrossTenants, Effect.catchTag("SqlError", Effect.die))
+  })
+  const made = yield* whileGood(sql, caller, invited, members.lock(sql, caller.organizationId))
   return made === undefined ? yield* new TooManyInvitations({ limit: mostPending }) : { made, token: Redacted.make(token) }
 })
 

@@ -1,21 +1,23 @@
-/** Who created a public link. Anyone who has the link can use it, but only while its creator is a member and logged in, or its key is valid. */
+/**
+ * What a link was created with: one to a file, or one that takes an upload. Anyone who has the link can use it, for as long as that key is good, or that
+ * session is open and its user a member.
+ */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Caller } from "./Caller.ts"
 import { uuidPattern } from "#core/Uuid.ts"
+import { isGoodKey } from "./Standing.ts"
 
-/** The creator as written in the link: the organization, and either the user, with the session if there is one, or a key that no user created. */
-export const makerOf = ({ apiKeyId, organizationId, sessionId, userId }: Caller): string => {
-  if (userId === undefined) return `${organizationId}.k${apiKeyId}`
-  return `${organizationId}.u${userId}${sessionId === undefined ? "" : `.${sessionId}`}`
-}
+/** As it is written in the link: the organization, and the key, or the user and the session. */
+export const makerOf = ({ apiKeyId, organizationId, sessionId, userId }: Caller): string =>
+  apiKeyId === undefined ? `${organizationId}.u${userId}.${sessionId}` : `${organizationId}.k${apiKeyId}`
 
-const makerText = new RegExp(`^(\\d{1,9})\\.([uk])(\\d{1,9})(?:\\.(${uuidPattern}))?$`)
+const makerText = new RegExp(`^(\\d{1,9})\\.(?:k(\\d{1,9})|u(\\d{1,9})\\.(${uuidPattern}))$`)
 
 export class LinkMakers extends Context.Service<
   LinkMakers,
   {
-    /** Whether the user is still a member and the session is open, or the key is valid. */
+    /** Whether the key is good, or the session is open and its user a member. */
     readonly isStillHere: (maker: string) => Effect.Effect<boolean>
   }
 >()("core/organization/LinkMakers") {
@@ -27,15 +29,14 @@ export class LinkMakers extends Context.Service<
   )
 }
 
-const isStillHere = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, maker: string) {
-  const [, organization, kind, id, session] = makerText.exec(maker) ?? []
-  if (organization === undefined || id === undefined) return false
+export const isStillHere = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, maker: string) {
+  const [, organization, key, user, session] = makerText.exec(maker) ?? []
+  if (organization === undefined) return false
   const found =
-    kind === "u"
-      ? yield* sql`SELECT 1 FROM memberships WHERE organization_id = ${Number(organization)} AND user_id = ${Number(id)}
-          AND (${session ?? null}::uuid IS NULL
-            OR EXISTS (SELECT 1 FROM sessions WHERE id = ${session ?? null}::uuid AND user_id = ${Number(id)} AND expires_at > now()))`
-      : yield* sql`SELECT 1 FROM api_keys WHERE organization_id = ${Number(organization)} AND id = ${Number(id)} AND archived_at IS NULL
-          AND (expires_at IS NULL OR expires_at > now())`
+    key === undefined
+      ? yield* sql`SELECT 1 FROM memberships m JOIN sessions s ON s.user_id = m.user_id
+          WHERE m.organization_id = ${Number(organization)} AND m.user_id = ${Number(user)} AND s.id = ${session ?? null}::uuid
+            AND s.expires_at > now()`
+      : yield* sql`SELECT 1 FROM api_keys k WHERE k.organization_id = ${Number(organization)} AND k.id = ${Number(key)} AND ${isGoodKey(sql, "k")}`
   return found.length > 0
 })

@@ -7,6 +7,7 @@ import type { Caller, UserId } from "./Caller.ts"
 import { LastOwner, type Member, MemberNotFound } from "./Member.ts"
 import * as store from "./MemberStore.ts"
 import { includes, type Role, RoleTooLow } from "./Role.ts"
+import { whileGood } from "./Standing.ts"
 import { Users } from "./Users.ts"
 
 export class Members extends Context.Service<
@@ -29,9 +30,7 @@ export class Members extends Context.Service<
       )
       const services = yield* Effect.context<ApiKeys | Users>()
       const changing = <A, E>(caller: Caller, change: Effect.Effect<A, E>) =>
-        Effect.andThen(Effect.orDie(store.lock(sql, caller.organizationId)), change).pipe(
-          sql.withTransaction,
-          Effect.catchTag("SqlError", Effect.die),
+        whileGood(sql, caller, change, store.lock(sql, caller.organizationId)).pipe(
           Effect.tap(() => forgetAll),
           Effect.provideContext(services)
         )

@@ -8,13 +8,25 @@ type Sql = SqlClient.SqlClient
 const mostOpen = 50
 export const prunedAtOnce = 1000
 
-export const begin = (sql: Sql, userId: UserId, address: string, hours: number) =>
+/** Returns no id when the password has changed since it was checked. */
+export const begin = (
+  sql: Sql,
+  {
+    address,
+    hours,
+    passwordHash,
+    userId
+  }: { readonly userId: UserId; readonly passwordHash: string; readonly address: string; readonly hours: number }
+) =>
   sql<{ readonly id: SessionId }>`
-    WITH ended AS (
+    WITH checked AS (
+      SELECT id FROM users WHERE id = ${userId} AND password_hash = ${passwordHash} FOR SHARE
+    ), ended AS (
       DELETE FROM sessions WHERE id IN (
         SELECT id FROM sessions WHERE user_id = ${userId} ORDER BY created_at DESC OFFSET ${mostOpen - 1}::int)
     )
-    INSERT INTO sessions (user_id, address, expires_at) VALUES (${userId}, ${address}, now() + make_interval(hours => ${hours}::int))
+    INSERT INTO sessions (user_id, address, expires_at)
+    SELECT id, ${address}, now() + make_interval(hours => ${hours}::int) FROM checked
     RETURNING id`.pipe(Effect.map((rows) => rows[0]?.id))
 
 /** Newest first. */

@@ -7,8 +7,9 @@ import type { Digest } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import * as invitations from "./InvitationStore.ts"
 import * as members from "./MemberStore.ts"
-import type { PasswordChecks } from "./PasswordChecks.ts"
+import type { Account, PasswordChecks } from "./PasswordChecks.ts"
 import { hashOf } from "./Secret.ts"
+import { isStill } from "./Standing.ts"
 import { SignupDisabled, SignupRefused } from "./User.ts"
 import * as store from "./UserStore.ts"
 
@@ -59,7 +60,7 @@ export const signUp = Effect.fnUntraced(function* (ports: Ports, user: NewUser, 
   const found = yield* checks
     .accountOrHash({ email, password: user.password, address: from.address })
     .pipe(Effect.catchTag("LoginRefused", () => Effect.fail(new SignupRefused())))
-  const made = { email, name: user.name, passwordHash: typeof found === "string" ? found : undefined }
+  const made = { email, name: user.name, found }
   const account = yield* entered(ports, entrance, made).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
   // A new organization has no other members who would read its audit log.
   if (entrance._tag !== "Open") yield* checks.noted("signUp", account, from.address)
@@ -83,13 +84,13 @@ const isPassable = (sql: SqlClient.SqlClient, entrance: Entrance, email: string)
   return entrance._tag === "First" ? store.isUnclaimed(sql, entrance.codeHash) : invitations.isWelcome(sql, entrance.tokenHash, email)
 }
 
-/** `passwordHash` is undefined for an existing account whose password was right. */
+/** `found`: an existing account whose password was right, or the hash of a new one's. */
 const entered = Effect.fnUntraced(function* (
   { policy, sql }: Ports,
   entrance: Entrance,
-  user: { readonly email: string; readonly name: string | undefined; readonly passwordHash: string | undefined }
+  user: { readonly email: string; readonly name: string | undefined; readonly found: Account | string }
 ) {
-  const { email, name, passwordHash } = user
+  const { email, found, name } = user
   const isFirst = yield* store.claimFirst(sql, entrance._tag === "First" ? entrance.codeHash : undefined)
   if (entrance._tag === "First" && !isFirst) return yield* new SignupRefused()
   const place =
@@ -98,8 +99,10 @@ const entered = Effect.fnUntraced(function* (
       : entrance._tag === "First"
         ? yield* store.firstPlace(sql)
         : undefined
-  if (passwordHash !== undefined) {
-    const made = { email, name, passwordHash }
+  if (typeof found !== "string") {
+    if (!(yield* isStill(sql, found.id, found.passwordHash))) return yield* new SignupRefused()
+  } else {
+    const made = { email, name, passwordHash: found }
     const inserted = place === undefined ? store.insert(sql, made, policy.concurrencyLimit) : store.insertMember(sql, made)
     if ((yield* inserted) === undefined) return yield* new SignupRefused()
   }

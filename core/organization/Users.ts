@@ -14,13 +14,13 @@ import { type PasswordChange, sessionsOf } from "./Sessions.ts"
 import * as sessions from "./SessionStore.ts"
 import { InvalidToken, sessionHours, Tokens } from "./Tokens.ts"
 import {
-  type LoginRefused,
+  LoginRefused,
   NoOrganization,
   type Onboarding,
   type OnboardingChanges,
   OrganizationNotFound,
   type SignupDisabled,
-  type SignupRefused,
+  SignupRefused,
   type User,
   UserNotFound,
   type UserOrganization
@@ -95,6 +95,7 @@ export class Users extends Context.Service<
         isSignupOpen: ports.policy.mode !== "off",
         signUp: Effect.fn("Users.signUp")((user, from) =>
           Effect.flatMap(signUp(ports, user, from), (account) => session(ports, account, from.address)).pipe(
+            Effect.catchTag("LoginRefused", () => Effect.fail(new SignupRefused())),
             Effect.provide(Digest.layerWebCrypto)
           )
         ),
@@ -130,14 +131,16 @@ const found = <A, E>(row: Effect.Effect<A | undefined, E>): Effect.Effect<A, Use
 
 const logIn = Effect.fnUntraced(function* (ports: Ports, shown: Shown) {
   const account = yield* ports.checks.account(shown)
+  const begun = yield* session(ports, account, shown.address)
   yield* ports.checks.noted("logIn", account, shown.address)
   yield* ports.checks.arrived(account, shown.address)
-  return yield* session(ports, account, shown.address)
+  return begun
 })
 
 const session = Effect.fnUntraced(function* ({ sql, tokens }: Ports, account: Account, address: string) {
-  const id = yield* Effect.orDie(sessions.begin(sql, account.id, address, sessionHours))
-  if (id === undefined) return yield* Effect.die("A session that was begun was not returned")
+  const { id: userId, passwordHash } = account
+  const id = yield* Effect.orDie(sessions.begin(sql, { address, hours: sessionHours, passwordHash, userId }))
+  if (id === undefined) return yield* new LoginRefused()
   const token = yield* tokens.issue(account, id)
   return { token, user: account, organizationId: account.organizationId ?? undefined } satisfies Session
 })

@@ -65,7 +65,7 @@ export const fileRoutes = tagged(filesTag, [
     errors: ["QuotaFull"],
     handle: ({ body, caller }) =>
       Effect.gen(function* () {
-        const file = { fileName: body.file_name, fileSize: body.file_size, contentType: body.content_type }
+        const file = { fileName: body.file_name, fileSize: body.file_size, contentType: body.content_type, maker: makerOf(caller) }
         const ticket = yield* Uploads.use((_) => _.request(caller.organizationId, file))
         return uploadAddress(yield* Effect.flatMap(ServerInfo, ({ url }) => url), ticket)
       })

@@ -1,5 +1,6 @@
 /** /api/v1/knowledge-base */
 import { Effect } from "effect"
+import { makerOf } from "#core/organization/LinkMakers.ts"
 import { Documents } from "#core/document/Documents.ts"
 import { FileStore } from "#gateway/ports/FileStore.ts"
 import { list, route, tagged } from "#gateway/request/Route.ts"
@@ -35,7 +36,7 @@ export const knowledgeRoutes = tagged({ name: "Knowledge base", about: "Document
     handle: ({ body, caller }) =>
       Effect.gen(function* () {
         const metadata = orUndefined(body.custom_metadata)
-        const file = { fileName: body.filename, mediaType: body.mime_type, maxBytes: maxDocumentBytes, metadata }
+        const file = { fileName: body.filename, mediaType: body.mime_type, maxBytes: maxDocumentBytes, maker: makerOf(caller), metadata }
         const ticket = yield* Documents.use((_) => _.requestUpload(caller.organizationId, file))
         return documentUpload(yield* Effect.flatMap(ServerInfo, ({ url }) => url), ticket)
       })

@@ -94,7 +94,7 @@ export const operatorRoutes = tagged({ name: "Operator", about: "The quotas of o
     needs: "operator",
     body: NewOperatorKey,
     success: NewApiKeyWire,
-    errors: ["QuotaFull"],
+    errors: ["QuotaFull", "RoleTooLow"],
     handle: ({ body, caller }) => Operators.use((_) => _.create(caller, body.name)).pipe(Effect.map(newApiKeyWire))
   }),
   route({
@@ -106,10 +106,10 @@ export const operatorRoutes = tagged({ name: "Operator", about: "The quotas of o
     needs: "operator",
     params: ApiKeyPath,
     success: Changed,
-    errors: ["ApiKeyNotFound", "LastOperatorKey"],
-    handle: ({ params }) =>
+    errors: ["ApiKeyNotFound", "LastOperatorKey", "RoleTooLow"],
+    handle: ({ caller, params }) =>
       Effect.as(
-        Operators.use((_) => _.revoke(params.api_key_id)),
+        Operators.use((_) => _.revoke(caller, params.api_key_id)),
         changed("Operator key revoked successfully")
       )
   })

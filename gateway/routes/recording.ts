@@ -1,4 +1,5 @@
 /** /api/v1/workflow-recordings */
+import { makerOf } from "#core/organization/LinkMakers.ts"
 import { Effect } from "effect"
 import { Recordings } from "#core/recording/Recordings.ts"
 import { FileStore } from "#gateway/ports/FileStore.ts"
@@ -55,7 +56,7 @@ export const recordingRoutes = tagged({ name: "Recordings", about: "Audio that a
       Effect.gen(function* () {
         const site = yield* Effect.flatMap(ServerInfo, ({ url }) => url)
         const uploadOf = ({ filename, mime_type, workflow_id }: RecordingFile) => {
-          const file = { fileName: filename, mediaType: mime_type, maxBytes: maxRecordingBytes }
+          const file = { fileName: filename, mediaType: mime_type, maxBytes: maxRecordingBytes, maker: makerOf(caller) }
           return Recordings.use((_) => _.requestUpload(caller.organizationId, file, orUndefined(workflow_id))).pipe(
             Effect.map((ticket) => recordingUpload(site, ticket))
           )

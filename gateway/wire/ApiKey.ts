@@ -45,7 +45,11 @@ export const ApiKeyWire = Type.Object(
     role: RoleWire,
     scopes: ScopesWire,
     is_operator: Type.Boolean({ description: "Whether the key can set the quotas of organizations." }),
-    is_active: Type.Boolean(),
+    is_active: Type.Boolean({
+      description:
+        "False for a key that is archived or expired, or that was created with such a key, and once its user is no longer a member."
+    }),
+    created_with: nullable(id<ApiKeyId>()),
     created_at: instant(),
     last_used_at: nullable(instant()),
     archived_at: nullable(instant()),
@@ -62,6 +66,7 @@ export const apiKeyWire = (key: ApiKey): Static<typeof ApiKeyWire> => ({
   scopes: key.scopes === null ? null : [...key.scopes],
   is_operator: key.isOperator,
   is_active: key.isActive,
+  created_with: key.madeWith,
   created_at: key.createdAt.toISOString(),
   last_used_at: instantOf(orUndefined(key.lastUsedAt)),
   archived_at: instantOf(orUndefined(key.archivedAt)),

@@ -22,7 +22,7 @@ import * as passwords from "#runtime/identity/passwords.ts"
 import { tokensOf } from "#runtime/identity/tokens.ts"
 import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
 import { type Answer, bearer, said, type Sent } from "#test/gateway/gatewayTest.ts"
-import { install, ours, tag, theirs } from "#test/store/services.ts"
+import { install, keyOf, tag, theirs } from "#test/store/services.ts"
 
 const invite = Layer.succeed(SignupPolicy, { mode: "invite", concurrencyLimit: 10 } as const)
 const password = "correct horse"
@@ -131,7 +131,7 @@ const usersWith = () =>
 
 t.test("given the services", async (t) => {
   const { run } = await install(t)
-  const owner: Caller = { organizationId: ours, role: "owner" }
+  const [owner, another] = await run(Effect.all([keyOf(), keyOf(theirs)]))
   const away = { address: "198.51.100.1", isLocal: false }
 
   t.test("when one token is sent several times at once, by sign-up and by a user, then it works once", async (t) => {
@@ -142,10 +142,7 @@ t.test("given the services", async (t) => {
         const { token } = yield* invitations.invite(owner, { email: "twice@example.org", role: "viewer", days: 1 })
         const invitationToken = Redacted.value(token)
         const made = yield* signUp({ email: "twice@example.org", password, invitationToken }, away)
-        const again = yield* invitations.invite(
-          { ...owner, organizationId: theirs },
-          { email: "twice@example.org", role: "viewer", days: 1 }
-        )
+        const again = yield* invitations.invite(another, { email: "twice@example.org", role: "viewer", days: 1 })
         const second = Redacted.value(again.token)
         const byUser = tag(invitations.redeem(made.user.id, second))
         const bySignUp = tag(signUp({ email: "twice@example.org", password, invitationToken: second }, away))
@@ -159,15 +156,17 @@ t.test("given the services", async (t) => {
     const answers = await run(
       Effect.gen(function* () {
         const { invite } = yield* Invitations
-        const { signUp } = yield* Users
+        const users = yield* Users
+        const { signUp } = users
         const members = yield* Members
         const keys = yield* ApiKeys
         const joined = Effect.fnUntraced(function* (email: string, caller: Caller, role: Role) {
           const { token } = yield* invite(caller, { email, role, days: 1 })
           return signUp({ email, password, invitationToken: Redacted.value(token) }, away)
         })
-        const admin = (yield* yield* joined("admin@example.org", owner, "admin")).user
-        const byAdmin: Caller = { organizationId: ours, role: "admin", userId: admin.id }
+        const entered = yield* yield* joined("admin@example.org", owner, "admin")
+        const admin = entered.user
+        const byAdmin = yield* users.authenticate(entered.token)
         const { made } = yield* keys.create(owner, { name: "inviting", role: "admin" })
         const [demoted, removed, byKey] = [
           yield* joined("one@example.org", byAdmin, "admin"),
@@ -198,9 +197,8 @@ t.test("given an invitation, when its token is sent many times at once, then it 
   const { run } = await install(t)
   const places = await run(
     Effect.gen(function* () {
-      const { token } = yield* Invitations.use((_) =>
-        _.invite({ organizationId: ours, role: "owner" }, { email: "many@example.org", role: "viewer", days: 1 })
-      )
+      const owner = yield* keyOf()
+      const { token } = yield* Invitations.use((_) => _.invite(owner, { email: "many@example.org", role: "viewer", days: 1 }))
       const hash = yield* hashOf(Redacted.value(token)).pipe(Effect.provide(Digest.layerWebCrypto))
       return yield* atOnce((sql) => redeem(sql, hash, "many@example.org"))
     })

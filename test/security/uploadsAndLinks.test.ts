@@ -2,10 +2,10 @@
 import { connect } from "node:net"
 import t from "tap"
 import { bodyOf, csv, openApi } from "#test/gateway/apiTest.ts"
-import { until, untilTrue } from "#test/support/until.ts"
+import { untilTrue } from "#test/support/until.ts"
 
 const api = await openApi(t)
-const { ask, port, sql } = api
+const { ask, port } = api
 const uploadOf = async (path: string, json: object) => bodyOf(await ask("POST", path, json))
 const list = () => uploadOf("/s3/presigned-upload-url", { file_name: "l.csv", file_size: csv.length })
 const recording = () => uploadOf("/workflow-recordings/upload-url", { filename: "a.wav" })
@@ -63,34 +63,4 @@ t.test("given an upload that was cut off, when it is sent again, then it is acce
   socket.destroy()
   await untilTrue("end of the draft", () => !api.filesThere().some((name) => name.endsWith(".part")))
   t.equal((await put(upload_url, csv))[0], 200)
-})
-
-t.test("given a link to a file", async (t) => {
-  const { file_key, upload_url } = await list()
-  await put(upload_url, csv)
-  /** A link made by a user, `u`, or by a key that no user made, `k`: the maker of a key is cached for a second. */
-  const linkBy = (maker: "k" | "u") =>
-    until(`link of ${maker}`, async () => {
-      const { url } = bodyOf(await ask("GET", `/s3/signed-url?${new URLSearchParams({ key: String(file_key) })}`))
-      return new RegExp(`by=\\d+\\.${maker}\\d+`).test(String(url)) ? String(url) : undefined
-    })
-  const statusOf = async (url: string) => (await fetch(url)).status
-  await sql`
-      WITH u AS (INSERT INTO users (email, password_hash) VALUES ('ada@example.com', 'x') RETURNING id),
-      m AS (INSERT INTO memberships (organization_id, user_id, role) SELECT ${api.organizationId}::int, id, 'member' FROM u)
-      UPDATE api_keys SET user_id = (SELECT id FROM u) WHERE organization_id = ${api.organizationId}`
-  t.test("when its maker leaves the organization, then it no longer works", async (t) => {
-    const url = await linkBy("u")
-    t.equal(await statusOf(url), 200)
-    t.equal(await statusOf(url.replace(/&by=[^&]*/, "")), 403, "nor does it work for nobody")
-    await sql`DELETE FROM memberships WHERE user_id IN (SELECT id FROM users WHERE email = 'ada@example.com')`
-    t.equal(await statusOf(url), 403)
-  })
-  t.test("when the key that made it is archived, then it no longer works", async (t) => {
-    await sql`UPDATE api_keys SET user_id = NULL WHERE organization_id = ${api.organizationId}`
-    const url = await linkBy("k")
-    t.equal(await statusOf(url), 200)
-    await sql`UPDATE api_keys SET archived_at = now() WHERE organization_id = ${api.organizationId}`
-    t.equal(await statusOf(url), 403)
-  })
 })

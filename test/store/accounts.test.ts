@@ -4,7 +4,7 @@ import t from "tap"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
 import { AuditLog } from "#core/organization/AuditLog.ts"
-import { type Caller, UserId } from "#core/organization/Caller.ts"
+import { UserId } from "#core/organization/Caller.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
 import { Invitations } from "#core/organization/Invitations.ts"
@@ -19,7 +19,7 @@ import { SignupPolicy } from "#core/organization/SignUp.ts"
 import { Users } from "#core/organization/Users.ts"
 import * as passwords from "#runtime/identity/passwords.ts"
 import { tokensOf } from "#runtime/identity/tokens.ts"
-import { column, install, makeCampaign, makeConfig, ours, tag, theirs } from "./services.ts"
+import { column, install, keyOf, makeCampaign, makeConfig, ours, tag, theirs } from "./services.ts"
 
 const { heard, run, sql, test } = await install(t)
 const [invitations, users, members, keys, organizations, settings, log] = await run(
@@ -28,12 +28,12 @@ const [invitations, users, members, keys, organizations, settings, log] = await 
 /** A session that nobody has started. */
 const session = SessionId.make("00000000-0000-4000-8000-000000000000")
 
-const ownerOf = (organizationId = ours, role: Role = "owner"): Caller => ({ organizationId, role })
+const [owner, admin, another] = await run(Effect.all([keyOf(), keyOf(ours, "admin"), keyOf(theirs)]))
 const signUp = (email: string, password = "correct horse") =>
   Users.use((_) => _.signUp({ email, password }, { address: "192.0.2.1", isLocal: false }))
 const joined = (email: string, role: Role, id: UserId) =>
   Effect.gen(function* () {
-    const { token } = yield* invitations.invite(ownerOf(), { email, role, days: 1 })
+    const { token } = yield* invitations.invite(owner, { email, role, days: 1 })
     yield* invitations.redeem(id, Redacted.value(token))
   })
 const added = (email: string, role: Role) =>
@@ -137,14 +137,13 @@ test(t, "given secrets of the installation, when they are read again, then they 
 t.test("given members", async (t) => {
   test(t, "when an admin changes an owner or creates one, then that is not allowed", function* (t) {
     const { invite } = yield* Invitations
-    const owner = yield* added("owner@example.org", "owner")
+    const { id } = yield* added("owner@example.org", "owner")
     yield* signUp("new@example.org")
     const invited = (email: string, role: Role) => tag(invite(admin, { email, role, days: 1 }))
-    const admin = ownerOf(ours, "admin")
     const answers = [
       yield* invited("new@example.org", "owner"),
-      yield* tag(members.setRole(admin, owner.id, "viewer")),
-      yield* tag(members.remove(admin, owner.id)),
+      yield* tag(members.setRole(admin, id, "viewer")),
+      yield* tag(members.remove(admin, id)),
       yield* invited("NEW@example.org", "member"),
       yield* invited("OWNER@example.org", "member"),
       yield* invited("nobody@example.org", "member")
@@ -155,20 +154,20 @@ t.test("given members", async (t) => {
   test(t, "when two owners leave at the same time, then one of them stays", function* (t) {
     yield* added("second@example.org", "owner")
     const owners = Effect.map(members.list(ours), (all) => all.filter(({ role }) => role === "owner"))
-    const answers = yield* Effect.forEach(yield* owners, ({ userId }) => tag(members.remove(ownerOf(), userId)), { concurrency: 2 })
+    const answers = yield* Effect.forEach(yield* owners, ({ userId }) => tag(members.remove(owner, userId)), { concurrency: 2 })
     t.strictSame([...answers].sort(), ["LastOwner", "none"])
     t.equal((yield* owners).length, 1)
   })
 
   test(t, "when the last owner would lose the role, then another owner is needed first", function* (t) {
-    const [owner] = (yield* members.list(ours)).filter(({ role }) => role === "owner")
-    t.equal(yield* tag(members.setRole(ownerOf(), owner?.userId ?? UserId.make(0), "admin")), "LastOwner")
+    const [last] = (yield* members.list(ours)).filter(({ role }) => role === "owner")
+    t.equal(yield* tag(members.setRole(owner, last?.userId ?? UserId.make(0), "admin")), "LastOwner")
   })
 
   test(t, "when they belong to another organization, then there is no such member", function* (t) {
     const [member] = yield* members.list(ours)
     const id = member?.userId ?? UserId.make(0)
-    const answers = [yield* tag(members.setRole(ownerOf(theirs), id, "viewer")), yield* tag(members.remove(ownerOf(theirs), id))]
+    const answers = [yield* tag(members.setRole(another, id, "viewer")), yield* tag(members.remove(another, id))]
     t.strictSame(answers, ["MemberNotFound", "MemberNotFound"])
   })
 
@@ -179,7 +178,7 @@ t.test("given members", async (t) => {
     yield* users.select(user.id, ours)
     const away = yield* users.authenticate(token)
     const listed = yield* users.organizations(user.id)
-    yield* Members.use((_) => _.remove(ownerOf(), user.id))
+    yield* Members.use((_) => _.remove(owner, user.id))
     t.equal(stranger, "OrganizationNotFound")
     t.match(away, { organizationId: ours, role: "member" })
     t.strictSame(
@@ -195,33 +194,33 @@ t.test("given members", async (t) => {
 
 t.test("given keys that users created", async (t) => {
   test(t, "when the user's role is lowered, then so are the key's permissions, and a removed user's key is invalid", function* (t) {
-    const user = yield* added("maker@example.org", "admin")
-    const { key } = yield* keys.create({ organizationId: ours, role: "admin", userId: user.id }, { name: "k", role: undefined })
+    const { token, user } = yield* signUp("maker@example.org")
+    yield* joined(user.email, "admin", user.id)
+    const { key } = yield* keys.create(yield* users.authenticate(token), { name: "k", role: undefined })
     const authenticate = keys.authenticate(Redacted.value(key))
     const first = yield* authenticate
-    yield* members.setRole(ownerOf(), user.id, "viewer")
+    yield* members.setRole(owner, user.id, "viewer")
     const sunk = yield* authenticate
-    yield* members.remove(ownerOf(), user.id)
+    yield* members.remove(owner, user.id)
     t.equal(first.role, "admin")
     t.equal(sunk.role, "viewer")
     t.equal(yield* tag(authenticate), "InvalidApiKey")
   })
 
   test(t, "when more permissions are requested than the caller has, then that is refused", function* (t) {
-    const { made } = yield* keys.create(ownerOf(), { name: "owner's", role: "owner" })
-    const admin = ownerOf(ours, "admin")
+    const { made } = yield* keys.create(owner, { name: "owner's", role: "owner" })
     const answers = [
       yield* tag(keys.create(admin, { name: "k", role: "owner" })),
       yield* tag(keys.archive(admin, made.id)),
-      yield* tag(keys.archive(ownerOf(theirs), made.id)),
-      yield* tag(keys.archive(ownerOf(), made.id)),
-      yield* tag(keys.archive(ownerOf(), made.id))
+      yield* tag(keys.archive(another, made.id)),
+      yield* tag(keys.archive(owner, made.id)),
+      yield* tag(keys.archive(owner, made.id))
     ]
     t.strictSame(answers, ["RoleTooLow", "RoleTooLow", "ApiKeyNotFound", "none", "none"])
   })
 
   test(t, "when one has the name of the operator's key, then a change of the operator's key does not affect it", function* (t) {
-    const { key } = yield* keys.create(ownerOf(), { name: "bootstrap", role: "viewer" })
+    const { key } = yield* keys.create(owner, { name: "bootstrap", role: "viewer" })
     yield* organizations.bootstrap(Redacted.make("operator-key-000001"), 1)
     yield* organizations.bootstrap(Redacted.make("operator-key-000002"), 1)
     const replaced = yield* tag(keys.authenticate("operator-key-000001"))

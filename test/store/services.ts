@@ -19,6 +19,8 @@ import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import { Uploads } from "#core/file/Uploads.ts"
 import { Folders } from "#core/folder/Folders.ts"
 import { type AgentId, CallId, type CampaignId, OrganizationId, RunId, type TelephonyConfigId } from "#core/Id.ts"
+import type { ApiKeyId, Caller } from "#core/organization/Caller.ts"
+import type { Role } from "#core/organization/Role.ts"
 import * as accounts from "#core/services/accounts.ts"
 import { Organizations } from "#core/organization/Organizations.ts"
 import { defineAdapter } from "#core/provider/Adapter.ts"
@@ -190,6 +192,16 @@ export const makeCampaign = Effect.fnUntraced(function* (settings: Partial<NewCa
   const sourceId = settings.sourceId ?? (yield* upload(people(contacts)))
   return yield* campaigns.create(ours, { name: "Spring", sourceType: "csv", ...settings, agentId, sourceId })
 })
+
+/** A caller with a key of its own that the operator made. */
+export const keyOf = (organizationId = ours, role: Role = "owner") =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql<{ readonly id: ApiKeyId }>`
+    INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role)
+    VALUES (${organizationId}, 'caller', 'tl_', gen_random_uuid()::text, ${role}) RETURNING id`.pipe(
+      Effect.map(([row]): Caller => ({ organizationId, role, ...(row && { apiKeyId: row.id }) }))
+    )
+  )
 
 export const makeConfig = Effect.fnUntraced(function* (name: string, isDefaultOutbound = false, organizationId = ours) {
   const configs = yield* TelephonyConfigs

@@ -2,18 +2,16 @@
 import { Effect, Redacted } from "effect"
 import t from "tap"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
-import type { Caller } from "#core/organization/Caller.ts"
 import { Users } from "#core/organization/Users.ts"
 import * as clocks from "#test/support/clocks.ts"
-import { install, ours, tag } from "./services.ts"
+import { install, keyOf, tag } from "./services.ts"
 
 const { run, sql, test } = await install(t)
 const [keys, users] = await run(Effect.all([ApiKeys, Users]))
 const HOUR_MILLIS = 3_600_000
-const owner: Caller = { organizationId: ours, role: "owner" }
 
 test(t, "given a key and a login that were just used, when the clock is set back and they are revoked by another node", function* (t) {
-  const { key } = yield* keys.create(owner, { name: "doomed", role: "admin" })
+  const { key } = yield* keys.create(yield* keyOf(), { name: "doomed", role: "admin" })
   const { token, user } = yield* users.signUp(
     { email: "ada@example.org", password: "correct horse" },
     { address: "192.0.2.1", isLocal: false }
