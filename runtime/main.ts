@@ -114,21 +114,33 @@ const OnReady = Context.Reference<() => void>("runtime/OnReady", { defaultValue:
 const notFirst = "the priority of calls could not be raised: they share the processor with everything else on this machine"
 
 /**
- * Makes the first API key and the set-up code for the first account before the API listens, so that it accepts API_KEY from its first request. They are
- * printed at once: if the start then fails, the next one does not make them again.
+ * Makes the first API key before the API listens, so that it accepts API_KEY from its first request. It is printed at once: if the start then fails, the
+ * next one does not make it again.
  */
-const firstKeys = Layer.effectDiscard(
+const firstKey = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { apiKey, orgConcurrency, signup } = yield* Config
-    const organizations = yield* Organizations
-    const { key } = yield* organizations.bootstrap(apiKey, orgConcurrency)
+    const { apiKey, orgConcurrency } = yield* Config
+    const { key } = yield* Organizations.use((_) => _.bootstrap(apiKey, orgConcurrency))
     if (key !== undefined) yield* Console.log(`API key (shown once): ${Redacted.value(key)}`)
-    const code = signup === "invite" ? yield* organizations.setUpCode : undefined
-    if (code !== undefined) yield* Console.log(`Set-up code for the first account (shown once): ${Redacted.value(code)}`)
   })
-).pipe(Layer.provide(Organizations.layer))
+)
 
-/** Prints the URLs: with the first keys, the only lines of standard output besides the log. */
+/**
+ * Prints how to create the first account, with a new set-up code at each start until there is one: an earlier output may be lost, or have been read by
+ * others. Only the engine that has the lock gets here, so a standby engine does not void the code that this one has printed.
+ */
+const inviteFirst = Effect.fnUntraced(function* (url: string) {
+  const { signup } = yield* Config
+  const code = signup === "invite" ? yield* Organizations.use((_) => _.newSetUpCode) : undefined
+  if (code === undefined) return
+  const account = `{"email": "...", "password": "...", "setup_code": "${Redacted.value(code)}"}`
+  yield* Console.log(
+    `Nobody has an account yet. Fill in this command and run it to create the owner's; the set-up code in it is valid until the next start or takeover:\n` +
+      `curl ${url}/api/v1/auth/signup -H 'Content-Type: application/json' -d '${account}'`
+  )
+})
+
+/** Prints the URLs: with the first key and the first account's command, the only lines of standard output besides the log. */
 const welcome = Layer.effectDiscard(
   Effect.gen(function* () {
     const config = yield* Config
@@ -142,6 +154,7 @@ const welcome = Layer.effectDiscard(
       yield* Console.log(`Metrics for Prometheus are at ${metrics}`)
     }
     if (!goFirst()) yield* Effect.logInfo(notFirst)
+    yield* inviteFirst(url)
     yield* Effect.map(Started, ({ finish }) => finish())
     yield* Console.log(`Trunkline is ready at ${url}  (API: ${url}/api/v1, documentation: ${url}/docs)`)
     yield* Effect.map(OnReady, (onReady) => onReady())
@@ -155,7 +168,7 @@ const outside = Layer.merge(plugins.layer.pipe(Layer.provideMerge(FliteVoices.la
 
 const service = Layer.merge(welcome, farewell.layer(Gateway)).pipe(
   Layer.provide([gateway, ports.metricsServer]),
-  Layer.provide(firstKeys),
+  Layer.provide(firstKey.pipe(Layer.provideMerge(Organizations.layer))),
   Layer.provide(Layer.merge(ports.admission, ports.requestTraces)),
   Layer.provide(Layer.mergeAll(api, ports.layer, serverInfo)),
   Layer.provide(Engine.layer),

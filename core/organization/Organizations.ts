@@ -31,8 +31,8 @@ export class Organizations extends Context.Service<
       /** The concurrency limit of an organization that is created here. */
       concurrencyLimit: number
     ) => Effect.Effect<Bootstrap>
-    /** The code that creates the first account; undefined when that account exists, or a code was issued already. */
-    readonly setUpCode: Effect.Effect<Redacted.Redacted | undefined>
+    /** A new code that creates the first account, and voids the former one; undefined once anybody has an account. */
+    readonly newSetUpCode: Effect.Effect<Redacted.Redacted | undefined>
   }
 >()("core/organization/Organizations") {
   static readonly layer = Layer.effect(
@@ -44,7 +44,7 @@ export class Organizations extends Context.Service<
         bootstrap: Effect.fn("Organizations.bootstrap")((firstKey, concurrencyLimit) =>
           bootstrap(sql, firstKey, concurrencyLimit).pipe(sql.withTransaction, Effect.orDie, Effect.provideContext(services))
         ),
-        setUpCode: setUpCode(sql).pipe(Effect.orDie, Effect.provideContext(services))
+        newSetUpCode: newSetUpCode(sql).pipe(Effect.orDie, Effect.provideContext(services))
       })
     })
   ).pipe(Layer.provide([Digest.layerWebCrypto, SecureRandom.layerWebCrypto]))
@@ -65,11 +65,11 @@ const bootstrap = Effect.fnUntraced(function* (sql: Sql, given: Redacted.Redacte
   return { organizationId, created: true, key: given === undefined ? Redacted.make(key) : undefined }
 })
 
-const setUpCode = (sql: Sql) =>
+const newSetUpCode = (sql: Sql) =>
   Effect.gen(function* () {
     const code = yield* newSecret()
     const hash = yield* hashOf(code)
-    const rows = yield* sql`UPDATE first_account SET code_hash = ${hash} WHERE claimed_at IS NULL AND code_hash IS NULL RETURNING 1`
+    const rows = yield* sql`UPDATE first_account SET code_hash = ${hash} WHERE claimed_at IS NULL RETURNING 1`
     return rows.length > 0 ? Redacted.make(code) : undefined
   })
 

@@ -27,21 +27,13 @@ export interface NewUser {
   readonly password: string
   readonly name?: string | undefined
   readonly invitationToken?: string | undefined
-  /** The code printed at the first start. */
+  /** The code that a start prints while nobody has an account. */
   readonly setUpCode?: string | undefined
-}
-
-export interface From {
-  /** The network address. */
-  readonly address: string
-  /** The request comes from this machine itself. */
-  readonly isLocal: boolean
 }
 
 type Entrance =
   | { readonly _tag: "Invited"; readonly tokenHash: string }
-  /** The hash is undefined if the request comes from this machine and needs no code. */
-  | { readonly _tag: "First"; readonly codeHash: string | undefined }
+  | { readonly _tag: "First"; readonly codeHash: string }
   | { readonly _tag: "Open" }
 
 interface Ports {
@@ -50,32 +42,32 @@ interface Ports {
   readonly policy: typeof SignupPolicy.Service
 }
 
-export const signUp = Effect.fnUntraced(function* (ports: Ports, user: NewUser, from: From) {
+/** `address`: the client's network address. It never decides who may sign up: behind a proxy on this machine, every client has the proxy's. */
+export const signUp = Effect.fnUntraced(function* (ports: Ports, user: NewUser, address: string) {
   const { checks, policy, sql } = ports
   if (policy.mode === "off") return yield* new SignupDisabled()
   const email = user.email.toLowerCase()
-  yield* checks.signUp(from.address)
-  const entrance = yield* entranceOf(policy.mode, user, from)
+  yield* checks.signUp(address)
+  const entrance = yield* entranceOf(policy.mode, user)
   if (!(yield* Effect.orDie(isPassable(sql, entrance, email)))) return yield* new SignupRefused()
   const found = yield* checks
-    .accountOrHash({ email, password: user.password, address: from.address })
+    .accountOrHash({ email, password: user.password, address })
     .pipe(Effect.catchTag("LoginRefused", () => Effect.fail(new SignupRefused())))
   const made = { email, name: user.name, found }
   const account = yield* entered(ports, entrance, made).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
   // A new organization has no other members who would read its audit log.
-  if (entrance._tag !== "Open") yield* checks.noted("signUp", account, from.address)
-  yield* checks.arrived(account, from.address)
+  if (entrance._tag !== "Open") yield* checks.noted("signUp", account, address)
+  yield* checks.arrived(account, address)
   return account
 })
 
-const entranceOf = (mode: SignupMode, user: NewUser, { isLocal }: From): Effect.Effect<Entrance, SignupRefused, Digest.Digest> => {
+const entranceOf = (mode: SignupMode, user: NewUser): Effect.Effect<Entrance, SignupRefused, Digest.Digest> => {
   const { invitationToken, setUpCode } = user
   if (invitationToken !== undefined) {
     return Effect.map(hashOf(invitationToken), (tokenHash) => ({ _tag: "Invited", tokenHash }))
   }
   if (setUpCode !== undefined) return Effect.map(hashOf(setUpCode), (codeHash) => ({ _tag: "First", codeHash }))
-  if (mode === "on") return Effect.succeed({ _tag: "Open" })
-  return isLocal ? Effect.succeed({ _tag: "First", codeHash: undefined }) : Effect.fail(new SignupRefused())
+  return mode === "on" ? Effect.succeed({ _tag: "Open" }) : Effect.fail(new SignupRefused())
 }
 
 /** Checked before a password is hashed, and again when the account is created. */
@@ -91,8 +83,8 @@ const entered = Effect.fnUntraced(function* (
   user: { readonly email: string; readonly name: string | undefined; readonly found: Account | string }
 ) {
   const { email, found, name } = user
-  const isFirst = yield* store.claimFirst(sql, entrance._tag === "First" ? entrance.codeHash : undefined)
-  if (entrance._tag === "First" && !isFirst) return yield* new SignupRefused()
+  if (entrance._tag !== "First") yield* store.voidSetUpCode(sql)
+  else if (!(yield* store.claimFirst(sql, entrance.codeHash))) return yield* new SignupRefused()
   const place =
     entrance._tag === "Invited"
       ? ((yield* invitations.redeem(sql, entrance.tokenHash, email)) ?? (yield* new SignupRefused()))

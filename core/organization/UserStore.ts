@@ -51,16 +51,18 @@ export const insertMember = (
     INSERT INTO users (email, name, password_hash) VALUES (${user.email}, ${user.name ?? null}, ${user.passwordHash})
     ON CONFLICT (email) DO NOTHING RETURNING id`.pipe(Effect.map((rows) => rows[0]))
 
-/** Whether the first account has not been created yet. If a code is given, it must also be the right one. */
-export const isUnclaimed = (sql: Sql, codeHash: string | undefined) =>
-  sql`SELECT 1 FROM first_account WHERE ${unclaimed(sql, codeHash)}`.pipe(Effect.map((rows) => rows.length > 0))
+/** Whether there is no account yet, and this is the hash of the set-up code. */
+export const isUnclaimed = (sql: Sql, codeHash: string) =>
+  sql`SELECT 1 FROM first_account WHERE claimed_at IS NULL AND code_hash = ${codeHash}`.pipe(Effect.map((rows) => rows.length > 0))
 
-/** Returns true for the first account. Concurrent sign-ups wait for one another here. */
-export const claimFirst = (sql: Sql, codeHash: string | undefined) =>
-  sql`UPDATE first_account SET claimed_at = now() WHERE ${unclaimed(sql, codeHash)} RETURNING 1`.pipe(Effect.map((rows) => rows.length > 0))
+/** Returns true for the first account, if this is the hash of the set-up code. Concurrent sign-ups wait for one another here. */
+export const claimFirst = (sql: Sql, codeHash: string) =>
+  sql`UPDATE first_account SET claimed_at = now() WHERE claimed_at IS NULL AND code_hash = ${codeHash} RETURNING 1`.pipe(
+    Effect.map((rows) => rows.length > 0)
+  )
 
-const unclaimed = (sql: Sql, codeHash: string | undefined) =>
-  sql`claimed_at IS NULL AND coalesce(${codeHash ?? null}::text, code_hash) IS NOT DISTINCT FROM code_hash`
+/** For an account that was made without the set-up code: from now on nobody needs the code. */
+export const voidSetUpCode = (sql: Sql) => sql`UPDATE first_account SET claimed_at = now() WHERE claimed_at IS NULL`
 
 /** The place of the owner of the first organization. */
 export const firstPlace = (sql: Sql) =>

@@ -8,7 +8,7 @@ import type { Caller, UserId } from "./Caller.ts"
 import { acrossTenants } from "./CurrentTenant.ts"
 import { type Account, PasswordChecks, type Shown, type Waits } from "./PasswordChecks.ts"
 import { allowanceOf } from "./Quota.ts"
-import { type From, type NewUser, signUp, SignupPolicy } from "./SignUp.ts"
+import { type NewUser, signUp, SignupPolicy } from "./SignUp.ts"
 import type { OpenSession, PasswordWrong, SessionId, SessionNotFound } from "./Session.ts"
 import { type PasswordChange, sessionsOf } from "./Sessions.ts"
 import * as sessions from "./SessionStore.ts"
@@ -45,8 +45,9 @@ export class Users extends Context.Service<
   {
     /** Whether sign-up is possible at all, even if only with an invitation. */
     readonly isSignupOpen: boolean
-    readonly signUp: (user: NewUser, from: From) => Effect.Effect<Session, SignupDisabled | SignupRefused | Waits>
-    /** Takes as long for an unknown e-mail address as for a wrong password. `address` is the client's network address. */
+    /** `address` is the client's network address, here and below. */
+    readonly signUp: (user: NewUser, address: string) => Effect.Effect<Session, SignupDisabled | SignupRefused | Waits>
+    /** Takes as long for an unknown e-mail address as for a wrong password. */
     readonly logIn: (email: string, password: string, address: string) => Effect.Effect<Session, LoginRefused | Waits>
     /**
      * Returns the caller that the token belongs to. For one more second, it may still use a role that has been changed. Invalid tokens count
@@ -93,8 +94,8 @@ export class Users extends Context.Service<
       })
       return Users.of({
         isSignupOpen: ports.policy.mode !== "off",
-        signUp: Effect.fn("Users.signUp")((user, from) =>
-          Effect.flatMap(signUp(ports, user, from), (account) => session(ports, account, from.address)).pipe(
+        signUp: Effect.fn("Users.signUp")((user, address) =>
+          Effect.flatMap(signUp(ports, user, address), (account) => session(ports, account, address)).pipe(
             Effect.catchTag("LoginRefused", () => Effect.fail(new SignupRefused())),
             Effect.provide(Digest.layerWebCrypto)
           )

@@ -70,7 +70,7 @@ export const mountLiveEvents = (
       upgrade: (res, req, socket) => {
         const refused = refusedByHead(req, hosts)
         if (refused !== undefined) return refuseUpgrade(res, refused.reply, refused.closes)
-        const connection = connectionOf(req, clientOf({ res, isOver: false }, req, true, trusted).address)
+        const connection = connectionOf(req, clientOf({ res, isOver: false }, req, trusted).address)
         const isShed = shedding.refusal(connection.headers, connection, weightOf("change", 0)) !== undefined
         if (isShed) return refuseUpgrade(res, shed)
         return res.upgrade<Connection>(

@@ -6,22 +6,12 @@ import { BlockList } from "node:net"
 import { canonicalAddress, familyOf } from "#core/egress/IpAddress.ts"
 import type { Network } from "#core/egress/Network.ts"
 
-/** Both are computed on first use, which must be before the answer has been written. */
+/**
+ * No permission depends on it: behind a proxy on this machine, every client may seem to be local, and no header proves that there is none.
+ */
 export interface Client {
-  /** In canonical form; empty if unknown. */
+  /** In canonical form; empty if unknown. Computed on first use, which must be before the answer has been written. */
   readonly address: string
-  /** The request comes from this machine, without a proxy in between, and not from a page of another site. */
-  readonly isLocal: boolean
-}
-
-/** What the headers say about the route of a request through proxies, copied out of the server's memory. */
-export interface Way {
-  /** The lines of `X-Forwarded-For`, in order, separated by commas. */
-  readonly forwardedFor: string
-  /** Whether any header reveals a proxy. */
-  readonly isForwarded: boolean
-  /** The origin of the page that sends the request; empty outside a browser. */
-  readonly origin: string
 }
 
 /** Proxies whose `X-Forwarded-For` is trusted. */
@@ -55,30 +45,18 @@ export const addressOf = (proxies: Proxies, remote: string, forwardedFor: string
   return address
 }
 
-const loopback = new BlockList()
-loopback.addSubnet("127.0.0.0", 8, "ipv4")
-loopback.addAddress("::1", "ipv6")
-const isLoopback = (address: string): boolean => loopback.check(address, familyOf(address))
-
-const isLocalSite = (origin: string): boolean => {
-  const host = URL.parse(origin)?.hostname
-  return host !== undefined && (host === "localhost" || isLoopback(host.replace(/^\[|\]$/g, "")))
-}
-
-/** A trusted proxy on this machine may pass on requests from anywhere, even without saying so. */
-export const isLocalTo = (proxies: Proxies, remote: string, { isForwarded, origin }: Way): boolean =>
-  isLoopback(remote) && !isForwarded && !proxies.has(remote) && (origin === "" || isLocalSite(origin))
-
-/** `remote`: the socket's address, empty once the socket is gone. */
+/**
+ * `forwardedFor`: the lines of `X-Forwarded-For`, in order, separated by commas. `remote`: the socket's address, empty once the socket is gone.
+ */
 export class RequestClient implements Client {
   private known: string | undefined
   private readonly proxies: Proxies
-  private readonly way: Way
+  private readonly forwardedFor: string
   private readonly remote: () => string
 
-  constructor(proxies: Proxies, way: Way, remote: () => string) {
+  constructor(proxies: Proxies, forwardedFor: string, remote: () => string) {
     this.proxies = proxies
-    this.way = way
+    this.forwardedFor = forwardedFor
     this.remote = remote
   }
 
@@ -87,10 +65,6 @@ export class RequestClient implements Client {
   }
 
   get address(): string {
-    return this.socket === "" ? "" : addressOf(this.proxies, this.socket, this.way.forwardedFor)
-  }
-
-  get isLocal(): boolean {
-    return this.socket !== "" && isLocalTo(this.proxies, this.socket, this.way)
+    return this.socket === "" ? "" : addressOf(this.proxies, this.socket, this.forwardedFor)
   }
 }

@@ -169,7 +169,7 @@ class UwsServer<R> implements Server {
       if (exchange === undefined) return
       exchange.trace = this.admission.traces?.request(metrics.method, metrics.route, req.getHeader("traceparent"))
       if (this.live.isDraining || (this.answers.isLeaving && endpoint.isForCalls !== true)) return this.answers.send(exchange, shuttingDown)
-      const client = clientOf(exchange, req, endpoint.body !== "none", this.proxies)
+      const client = clientOf(exchange, req, this.proxies)
       const asked: Asked = { id: exchange.id, params, query, headers, client, bytes: noBytes, stream: Stream.empty }
       const bodyBytes = endpoint.body === "none" ? 0 : Number(req.getHeader("content-length") || Number.NaN)
       const refusal = bodyBytes > endpoint.bodyLimit ? tooLarge(endpoint.bodyLimit) : endpoint.refusal(headers, client, bodyBytes)

@@ -34,12 +34,12 @@ export const accountRoutes = tagged({ name: "Accounts", about: "People who log i
     name: "signUp",
     summary: "Sign up",
     description:
-      "By default, invited users can sign up, with the token of their invitation, and so can the first user, who becomes the owner of the first organization: that request carries the set-up code that is printed at the first start, or comes from the machine itself. Where sign-up is open to anybody, the user gets an organization of their own. With the password of an existing account, that user joins or logs in.",
+      "By default, invited users can sign up, with the token of their invitation, and so can the first user, who becomes the owner of the first organization: that request carries the set-up code that the engine prints when it starts. Where sign-up is open to anybody, the user gets an organization of their own. With the password of an existing account, that user joins or logs in.",
     access: "none",
     body: SignUp,
     success: SessionWire,
     errors: ["SignupDisabled", "SignupRefused", "PasswordsBusy", "TooManyAttempts"],
-    handle: ({ body, client }) => Users.use((_) => _.signUp(newUserOf(body), client)).pipe(Effect.map(sessionWire))
+    handle: ({ body, client }) => Users.use((_) => _.signUp(newUserOf(body), client.address)).pipe(Effect.map(sessionWire))
   }),
   route({
     method: "post",

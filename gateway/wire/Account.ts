@@ -33,7 +33,7 @@ export const SignUp = Type.Object(
     name: optional(Type.String({ maxLength: 255 })),
     invitation_token: optional(Type.String({ maxLength: 100, description: "Token of an invitation for this address." })),
     setup_code: optional(
-      Type.String({ maxLength: 100, description: "For the first account: the code that is printed at the first start." })
+      Type.String({ maxLength: 100, description: "For the first account: the code that the latest start of the engine printed." })
     )
   },
   { title: "SignUp" }

@@ -149,7 +149,7 @@ const table = {
     name: "SIGNUP",
     default: "invite",
     description:
-      "Who may sign up: `invite` (the first user from this machine or with the set-up code printed at the first start, later users by invitation), `on` (anybody who can reach the API) or `off` (nobody).",
+      "Who may sign up: `invite` (the first user with the set-up code that each start prints until then, later users by invitation), `on` (anybody who can reach the API) or `off` (nobody).",
     allowed: "invite, on or off"
   }),
   jwtSecret: optional(secret(text(/^[\x21-\x7e]{32,200}$/)), {

@@ -128,7 +128,7 @@ t.test("given both packages in a folder, when the engine is started there", asyn
   // In the database that the command has migrated.
   const PUBLIC_URL = `http://127.0.0.1:${port}`
   const environment = { API_KEY: apiKey, DATA_DIR: dataDir, PATH: path, PORT: port, PUBLIC_URL, RECORDINGS: "off" }
-  const { isLeft, terminate, url } = await startService(t, command, environment)
+  const { isLeft, output, terminate, url } = await startService(t, command, environment)
   const ask = asking(url)
 
   const { providers } = await ask("GET", "/organizations/telephony-providers/metadata")
@@ -171,7 +171,8 @@ t.test("given both packages in a folder, when the engine is started there", asyn
   const loudest = [tones.low, tones.high].toSorted((a, b) => strengthOf(evening, b) - strengthOf(evening, a))
   t.equal(loudest[0], tones.high, "and the callee hears the chosen one")
 
-  await ask("POST", "/auth/signup", { email: "ada@example.com", password: "correct horse", name: "Ada" })
+  const [, setup_code] = /"setup_code": "([^"]+)"/.exec(output()) ?? []
+  await ask("POST", "/auth/signup", { email: "ada@example.com", password: "correct horse", name: "Ada", setup_code })
   t.equal((await fetch(`${url}/docs`)).status, 200)
 
   await terminate()

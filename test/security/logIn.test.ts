@@ -131,7 +131,7 @@ t.test("given 300 wrong log-ins of strangers, when the owner logs in from a know
   const result = await run(
     Effect.gen(function* () {
       const { logIn, signUp } = yield* Users
-      yield* signUp({ email: "owner@example.org", password: "right horse" }, { address: office, isLocal: false })
+      yield* signUp({ email: "owner@example.org", password: "right horse" }, office)
       const guess = (password: string, at: number) =>
         Effect.forkChild(tag(logIn("owner@example.org", password, `198.51.100.${at % 250}`)), { startImmediately: true })
       yield* guess("first", 0)
@@ -228,7 +228,7 @@ t.test(
     const { run } = await install(t)
     const answers = await run(
       Effect.gen(function* () {
-        yield* Users.use((_) => _.signUp({ email: "owner@example.org", password: "correct horse" }, { address: office, isLocal: false }))
+        yield* Users.use((_) => _.signUp({ email: "owner@example.org", password: "correct horse" }, office))
         const users = Users.layer.pipe(
           Layer.provide([
             Layer.succeed(Passwords, { hash: Effect.succeed, verify: () => Effect.succeed(false) }),

@@ -29,8 +29,7 @@ const [invitations, users, members, keys, organizations, settings, log] = await 
 const session = SessionId.make("00000000-0000-4000-8000-000000000000")
 
 const [owner, admin, another] = await run(Effect.all([keyOf(), keyOf(ours, "admin"), keyOf(theirs)]))
-const signUp = (email: string, password = "correct horse") =>
-  Users.use((_) => _.signUp({ email, password }, { address: "192.0.2.1", isLocal: false }))
+const signUp = (email: string, password = "correct horse") => Users.use((_) => _.signUp({ email, password }, "192.0.2.1"))
 const joined = (email: string, role: Role, id: UserId) =>
   Effect.gen(function* () {
     const { token } = yield* invitations.invite(owner, { email, role, days: 1 })

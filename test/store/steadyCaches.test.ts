@@ -12,10 +12,7 @@ const HOUR_MILLIS = 3_600_000
 
 test(t, "given a key and a login that were just used, when the clock is set back and they are revoked by another node", function* (t) {
   const { key } = yield* keys.create(yield* keyOf(), { name: "doomed", role: "admin" })
-  const { token, user } = yield* users.signUp(
-    { email: "ada@example.org", password: "correct horse" },
-    { address: "192.0.2.1", isLocal: false }
-  )
+  const { token, user } = yield* users.signUp({ email: "ada@example.org", password: "correct horse" }, "192.0.2.1")
   t.equal((yield* keys.authenticate(Redacted.value(key))).role, "admin")
   t.equal((yield* users.authenticate(token)).role, "owner")
   yield* sql`UPDATE api_keys SET archived_at = now() WHERE name = 'doomed'`
