@@ -1,6 +1,10 @@
-/** Serves `/metrics` alone, on a port of its own on 127.0.0.1: behind a proxy on this machine, every client of the API would be local. */
+/**
+ * Serves `/metrics` alone, on a port of its own on 127.0.0.1: behind a proxy on this machine, every client of the API would be local. Whoever can connect may
+ * read, which a browser on this machine can on behalf of any page, so pages may read nothing, whatever `CORS_ORIGINS` says.
+ */
 import { Context, Effect, Layer } from "effect"
 import { endpointOf, type GatewayNeeds } from "./request/stages.ts"
+import { AllowedOrigins } from "./http/admission.ts"
 import { Closing } from "./http/Closing.ts"
 import type { ListenFailed } from "./http/listening.ts"
 import { metricsRoute } from "./routes/health.ts"
@@ -31,6 +35,6 @@ export class MetricsServer extends Context.Service<MetricsServer, { readonly url
           ]
         })
       ),
-      Layer.provide(Closing.layer)
+      Layer.provide([Closing.layer, Layer.succeed(AllowedOrigins, new Set<string>())])
     )
 }

@@ -117,7 +117,7 @@ t.test("given metrics for this machine", async (t) => {
   const figures = Layer.succeed(MetricsText, Effect.succeed("calls_live 3\n"))
   const scope = Scope.makeUnsafe()
   t.teardown(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-  const layer = MetricsServer.layer(0).pipe(Layer.provide([keys, figures]))
+  const layer = MetricsServer.layer(0).pipe(Layer.provide([keys, figures, Layer.succeed(AllowedOrigins, undefined)]))
   const { url: found } = await Effect.runPromise(
     Effect.flatMap(Layer.buildWithScope(layer, scope), (context) => Effect.provide(MetricsServer, context))
   )
@@ -127,5 +127,12 @@ t.test("given metrics for this machine", async (t) => {
     t.strictSame([url.hostname, url.pathname], ["127.0.0.1", "/metrics"])
     t.equal(await (await fetch(url)).text(), "calls_live 3\n")
     t.equal((await fetch(new URL("/api/v1/health", url))).status, 404)
+  })
+
+  t.test("when a page in a browser on this machine asks, then it may not read them, whatever its site", async (t) => {
+    for (const origin of ["https://evil.example", "http://localhost:3010", "null"]) {
+      const { headers } = await fetch(found ?? "", { headers: { origin } })
+      t.equal(headers.get("access-control-allow-origin"), null, origin)
+    }
   })
 })
