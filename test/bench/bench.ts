@@ -36,6 +36,7 @@ import { recovery } from "./recovery.ts"
 import { slotUse } from "./slotUse.ts"
 import { start } from "./start.ts"
 import { statements } from "./statements.ts"
+import { unread } from "./unread.ts"
 import { voiceCapacity, voiceCapacityCarrier, voiceCapacityMade } from "./voiceCapacity.ts"
 import { voiceLatency } from "./voiceLatency.ts"
 
@@ -67,6 +68,7 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   gateway,
   hostileBodies,
   neighbours,
+  unread,
   amd,
   hearing,
   voiceLatency

@@ -1,12 +1,12 @@
 /**
- * Another organization, in a separate process: requests its campaigns at a steady rate, however long the answers take, and counts from the
+ * Another organization, in a separate process: asks the engine at a steady rate, however long the answers take, and counts from the
  * moment at which a request was due. Alternately it asks a server that does nothing, and checks how late its own timers are: what the machine
  * adds.
  */
 import { Agent, request } from "node:http"
 
 interface ProbeTargets {
-  readonly engine: { readonly port: number; readonly key: string }
+  readonly engine: { readonly port: number; readonly key: string; readonly path: string }
   readonly bare: { readonly port: number; readonly path: string }
 }
 /** Milliseconds. */
@@ -50,7 +50,7 @@ const probe = async ({ bare, engine }: ProbeTargets, seconds: number): Promise<P
     if (early > 0) await wait(early)
     found.timers.push(performance.now() - due)
     const isBare = sent % bareEvery === 0
-    const asked = isBare ? ask(bare.port, bare.path, "") : ask(engine.port, "/api/v1/campaign/", engine.key)
+    const asked = isBare ? ask(bare.port, bare.path, "") : ask(engine.port, engine.path, engine.key)
     underWay.push(
       asked.then((isGood) => {
         if (!isGood) failed++

@@ -7,7 +7,7 @@ import { Console, Effect } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import { spacing } from "#core/campaign/Pacing.ts"
 import type { Benchmark, Options } from "./Benchmark.ts"
-import { type Child, fromElsewhere, judging, startChild } from "./Child.ts"
+import { type Child, fromElsewhere, judging } from "./Child.ts"
 import { csvOf } from "./Contacts.ts"
 import { mainSecondsOf } from "./Cpu.ts"
 import { type Database, startDatabase } from "./Database.ts"
@@ -17,6 +17,7 @@ import { createCampaign, type Engine, numberAt, prepare, startEngine } from "./E
 import { type Figure, quantile } from "./Figure.ts"
 import type { Answers, Attack, AttackTarget } from "./neighbourFloodMain.ts"
 import type { Probed } from "./neighbourProbeMain.ts"
+import { startHelper, startProbe } from "./Probe.ts"
 
 const callsPerSecond = 40
 const far = { media: false, ringMillis: 100, talkMillis: 200 }
@@ -37,22 +38,6 @@ interface Phase {
   readonly syncs: ReadonlyArray<number>
   readonly answers: Answers
 }
-
-/** Starts the server that does nothing, which shows what the machine itself adds. */
-const startBare = Effect.gen(function* () {
-  const child = yield* startChild({ file: "bareServersMain.ts" })
-  yield* child.next((message) => (message instanceof Object && "started" in message ? true : undefined))
-  const path = "/nothing"
-  const listening = child.next((message) => (message instanceof Object && "port" in message ? Number(message.port) : undefined))
-  const wanted = Effect.sync(() => child.send({ serve: "bare", path, value: { campaigns: [] }, key: "" }))
-  const [port] = yield* Effect.all([listening, wanted], { concurrency: "unbounded" })
-  return { port, path }
-})
-
-const startHelper = (file: string) =>
-  Effect.tap(startChild({ file }), (child) =>
-    child.next((message) => (message instanceof Object && "started" in message ? true : undefined))
-  )
 
 const tenantOf = ({ sql }: Database) =>
   Effect.promise(async () => {
@@ -93,32 +78,24 @@ interface Scene {
   readonly database: Database
   readonly engine: Engine
   readonly emulator: Emulator
-  readonly probe: Child
+  readonly probing: (seconds: number) => Effect.Effect<Probed>
   readonly flood: Child
   readonly target: AttackTarget
 }
 
-const probedOf = (message: unknown): Probed | undefined =>
-  // Nobody else sends messages over this channel.
-  message instanceof Object && "probed" in message ? (message.probed as Probed) : undefined
 const answersOf = (message: unknown): Answers | undefined =>
-  // Nor over this one.
+  // Nobody else sends messages over this channel.
   message instanceof Object && "answers" in message ? (message.answers as Answers) : undefined
 
-const probing = ({ probe }: Scene, seconds: number) => {
-  const begin = Effect.sync(() => probe.send({ seconds }))
-  return Effect.map(Effect.all([probe.next(probedOf), begin], { concurrency: "unbounded" }), ([probed]) => probed)
-}
-
 const phase = Effect.fnUntraced(function* (scene: Scene, name: string, seconds: number, attack?: Attack) {
-  const { database, emulator, engine, flood, target } = scene
+  const { database, emulator, engine, flood, probing, target } = scene
   if (attack !== undefined) {
     flood.send({ attack, target })
     yield* Effect.sleep(`${settleSeconds} seconds`)
   }
   const began = performance.timeOrigin + performance.now()
   const spent = yield* mainSecondsOf(engine.child)
-  const { result: probed, syncs } = yield* besideDisk(database.folder, probing(scene, seconds))
+  const { result: probed, syncs } = yield* besideDisk(database.folder, probing(seconds))
   const until = performance.timeOrigin + performance.now()
   const busy = ((yield* mainSecondsOf(engine.child)) - spent) / ((until - began) / 1000)
   const stopped = Effect.all([flood.next(answersOf), Effect.sync(() => flood.send({ stop: true }))], { concurrency: "unbounded" })
@@ -165,16 +142,14 @@ const measure = (options: Options) =>
     const engine = yield* startEngine(database, { file: "gatewayMain.ts", environment: { SIGNUP: "on" } })
     const agentId = yield* prepare(engine, emulator)
     const target = yield* agentOf(engine, yield* tenantOf(database))
-    const bare = yield* startBare
-    const probe = yield* judging(startHelper("neighbourProbeMain.ts"))
+    const probing = yield* startProbe(engine, "/api/v1/campaign/")
     const flood = yield* fromElsewhere(startHelper("neighbourFloodMain.ts"))
-    probe.send({ targets: { engine: engine.address, bare } })
-    const scene: Scene = { database, emulator, engine, flood, probe, target }
+    const scene: Scene = { database, emulator, engine, flood, probing, target }
     const seconds = secondsOf(options)
     const all = warmUpSeconds + 3 * seconds + 4 * settleSeconds
     const campaign = yield* createCampaign(engine, agentId, csvOf(callsPerSecond * all * 2), { rate_limit: callsPerSecond })
     yield* engine.post(`/campaign/${campaign}/start`)
-    yield* probing(scene, warmUpSeconds)
+    yield* probing(warmUpSeconds)
     const quiet = yield* phase(scene, "quiet", seconds)
     const flooded = yield* phase(scene, "flood", seconds, "flood")
     const worked = yield* phase(scene, "heaviest work", seconds, "heaviest work")

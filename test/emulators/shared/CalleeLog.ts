@@ -31,6 +31,8 @@ type AudioCount = {
   dropped: number
   /** Ticks after the first played frame without a frame to play: the callee hears a gap. */
   missed: number
+  /** Ticks without a frame since the last one with one. */
+  gap: number
   /** Ticks that did not happen because this process was stalled: the callee neither spoke nor heard meanwhile. */
   lost: number
   flushes: number
@@ -60,6 +62,7 @@ export class CalleeLog {
   entries: Array<CalleeEntry> = []
   #live = 0
   #mostLive = 0
+  #longestGap = 0
   #audio = new Map<string, AudioCount>()
   #heard = new Map<string, Array<Buffer>>()
   #pressed = new Map<string, string>()
@@ -143,7 +146,7 @@ export class CalleeLog {
   audio(channelId: string): AudioCount {
     let count = this.#audio.get(channelId)
     if (count === undefined) {
-      count = { received: 0, receivedBytes: 0, played: 0, dropped: 0, missed: 0, lost: 0, flushes: 0, sent: 0, loud: 0 }
+      count = { received: 0, receivedBytes: 0, played: 0, dropped: 0, missed: 0, gap: 0, lost: 0, flushes: 0, sent: 0, loud: 0 }
       this.#audio.set(channelId, count)
     }
     return count
@@ -154,9 +157,10 @@ export class CalleeLog {
     return Buffer.concat(this.#heard.get(channelId) ?? [])
   }
 
-  /** The played and missed frames of all calls. */
-  flow(): { readonly played: number; readonly missed: number } {
-    const flow = { played: 0, missed: 0 }
+  /** The played and missed frames of all calls, and the longest gap since this was asked last, in frames. */
+  flow(): { readonly played: number; readonly missed: number; readonly longestGap: number } {
+    const flow = { played: 0, missed: 0, longestGap: this.#longestGap }
+    this.#longestGap = 0
     for (const { missed, played } of this.#audio.values()) {
       flow.played += played
       flow.missed += missed
@@ -173,9 +177,13 @@ export class CalleeLog {
   play(channelId: string, frame: Buffer | undefined): void {
     const audio = this.audio(channelId)
     if (frame === undefined) {
-      if (audio.played > 0) audio.missed += 1
+      if (audio.played === 0) return
+      audio.missed += 1
+      audio.gap += 1
+      this.#longestGap = Math.max(this.#longestGap, audio.gap)
       return
     }
+    audio.gap = 0
     audio.played += 1
     audio.lastPlayedAt = preciseNow()
     this.hear(channelId, frame)
