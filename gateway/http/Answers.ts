@@ -8,6 +8,7 @@ import { nowOf } from "#core/SteadyTime.ts"
 import { BodyWriter } from "./BodyWriter.ts"
 import type { Flow, Reply } from "./Endpoint.ts"
 import type { Exchange } from "./Exchange.ts"
+import { HeldTexts } from "./HeldTexts.ts"
 import type { LiveExchanges } from "./LiveExchanges.ts"
 import type { HeadWriter } from "./responseHead.ts"
 import { hasRoom, mayGoUnchecked } from "./turn.ts"
@@ -25,6 +26,7 @@ export class Answers {
   /** Clients are to open another connection for their next request. */
   isLeaving = false
   readonly #options: AnswersOptions
+  readonly #held = new HeldTexts()
 
   constructor(options: AnswersOptions) {
     this.#options = options
@@ -59,7 +61,7 @@ export class Answers {
     const bytes = typeof body === "string" ? Buffer.byteLength(body) : body.bytes
     if (closes || (isHead && bytes === undefined)) return this.#writeUnchecked(exchange, reply, closes)
     const isLong = typeof body !== "string" || body.length > pieceBytes
-    if (bytes === undefined || (isLong && !isHead && bytes > 0)) return this.#stream(exchange, reply, flowOf(body))
+    if (bytes === undefined || (isLong && !isHead && bytes > 0)) return this.#stream(exchange, reply, body)
     if (exchange.isCorked) this.#writeShort(exchange, reply, bytes)
     else res.cork(() => this.#writeShort(exchange, reply, bytes))
   }
@@ -74,7 +76,7 @@ export class Answers {
     if (isDone || (isHead && isTaken)) return this.#options.live.leave(exchange)
     const rest = Buffer.from(text).subarray(res.getWriteOffset())
     const done = () => this.#options.live.leave(exchange)
-    this.#finish(exchange, (writer) => (isHead ? writer.endHead(bytes, done) : writer.writePart(rest, bytes, done)))
+    this.#finish(exchange, rest.byteLength, (writer) => (isHead ? writer.endHead(bytes, done) : writer.writePart(rest, bytes, done)))
   }
 
   #writeUnchecked(exchange: Exchange, reply: Reply, closes: boolean): void {
@@ -88,10 +90,11 @@ export class Answers {
     })
   }
 
-  #stream(exchange: Exchange, reply: Reply, { bytes, stream }: Flow): void {
+  #stream(exchange: Exchange, reply: Reply, body: string | Flow): void {
+    const { bytes, stream } = typeof body === "string" ? flowOfBytes(Buffer.from(body)) : body
     exchange.res.cork(() => this.#writeHead(exchange, reply))
     const done = () => this.#options.live.leave(exchange)
-    this.#finish(exchange, (writer) => {
+    this.#finish(exchange, typeof body === "string" ? (bytes ?? 0) : 0, (writer) => {
       const written = Stream.runForEach(stream, (chunk) => {
         this.#prolong(exchange)
         return bytes === undefined ? writer.writeChunk(chunk) : writer.writePart(chunk, bytes, done)
@@ -105,15 +108,18 @@ export class Answers {
     })
   }
 
-  /** Writes the body, or the rest of it, as fast as the client takes it. */
-  #finish(exchange: Exchange, write: (writer: BodyWriter) => Effect.Effect<void, unknown>): void {
+  /** Writes the body, or the rest of it, as fast as the client takes it. `held`: how many bytes of text wait with it. */
+  #finish(exchange: Exchange, held: number, write: (writer: BodyWriter) => Effect.Effect<void, unknown>): void {
     this.#options.live.keep(exchange)
+    const release = this.#held.hold(exchange.res, held)
+    if (release === undefined) return this.cutOff(exchange)
     this.#prolong(exchange)
     const writer = new BodyWriter(exchange, () => this.#prolong(exchange))
     exchange.writer = writer
     const fiber = this.#options.runFork(Effect.exit(write(writer)))
     exchange.fiber = fiber
     fiber.addObserver((exit) => {
+      release()
       if (exchange.isOver) return
       this.cutOff(exchange)
       if (Exit.isSuccess(exit) && Exit.isFailure(exit.value)) this.report("answer cut off", exchange, exit.value.cause)
@@ -141,8 +147,6 @@ const leaving = ["connection", "close"] as const
 
 /** As much as is written before others get their turn. */
 const pieceBytes = 65_536
-
-const flowOf = (body: string | Flow): Flow => (typeof body === "string" ? flowOfBytes(Buffer.from(body)) : body)
 
 /** Sends it in pieces, between which others are answered. */
 export const flowOfBytes = (bytes: Uint8Array): Flow => {

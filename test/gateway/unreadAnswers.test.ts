@@ -27,7 +27,14 @@ const later = route({
       "a".repeat(60 * kilobyte)
     )
 })
-const routes = [text("/large", "a".repeat(1024 * kilobyte)), text("/middle", "a".repeat(60 * kilobyte)), small, later]
+const huge = 8 * 1024 * kilobyte
+const routes = [
+  text("/huge", "a".repeat(huge)),
+  text("/large", "a".repeat(1024 * kilobyte)),
+  text("/middle", "a".repeat(60 * kilobyte)),
+  small,
+  later
+]
 
 /** In kilobytes. Six thousand of the middling answers are 360 MB. */
 const memory = 200 * kilobyte
@@ -121,6 +128,30 @@ t.test("given a client that sends a few requests at a time and reads nothing", a
       t.ok(bytes < buffers, `${bytes} bytes`)
     })
   }
+})
+
+t.test("given a client with many connections that reads nothing", async (t) => {
+  const gateway = await serving(t, routes)
+  const sockets = await Promise.all(Array.from({ length: 24 }, () => opened(t, gateway.port)))
+  for (const socket of sockets) {
+    socket.pause()
+    socket.write(ask("GET", "/huge"))
+  }
+  t.equal((await send(gateway, "GET", "/small")).status, 200)
+
+  t.test("when it reads at last, then few answers have waited for it, and the others were cut off", async (t) => {
+    const all = await Promise.all(sockets.map(readAll))
+    const whole = all.filter(({ bytes }) => bytes > huge)
+    t.ok(whole.length > 0 && whole.length * huge < 64 * 1024 * kilobyte, `${whole.length} whole answers`)
+    t.ok(
+      all.every((one) => one.isEnded || whole.includes(one)),
+      "the others were cut off"
+    )
+  })
+
+  t.test("when it has read them, then there is room again", async (t) => {
+    for (let count = 0; count < 8; count++) t.equal((await send(gateway, "GET", "/huge")).text.length, huge)
+  })
 })
 
 t.test("given a client that reads", async (t) => {
