@@ -8,6 +8,8 @@ import * as SteadyTime from "./SteadyTime.ts"
 interface SteadyCache<Key, A, E> {
   /** Looks up a missing entry once, however many fibers ask for it in the meantime. */
   readonly get: (key: Key) => Effect.Effect<A, E>
+  /** Looks it up again. */
+  readonly getAfresh: (key: Key) => Effect.Effect<A, E>
   readonly forgetAll: Effect.Effect<void>
 }
 
@@ -18,8 +20,10 @@ export const make = Effect.fnUntraced(function* <Key, A, E>(
   const clock = yield* Clock.Clock
   const steady = steadyClock(clock)
   const cache = yield* Cache.makeWith((key: Key) => Effect.provideService(lookup(key), Clock.Clock, clock), options)
+  const get = (key: Key) => Effect.provideService(Cache.get(cache, key), Clock.Clock, steady)
   return {
-    get: (key) => Effect.provideService(Cache.get(cache, key), Clock.Clock, steady),
+    get,
+    getAfresh: (key) => Effect.andThen(Cache.invalidate(cache, key), get(key)),
     forgetAll: Cache.invalidateAll(cache)
   } satisfies SteadyCache<Key, A, E>
 })

@@ -36,10 +36,14 @@ export class ApiKeys extends Context.Service<
   ApiKeys,
   {
     /**
-     * Returns the caller that the key belongs to. For one more second, it may accept a key that another node archived. Unknown keys count
-     * against `subscriber`.
+     * Returns the caller that the key belongs to. Unless it `isFresh`, that may be what was true a second ago. Unknown keys count against
+     * `subscriber`.
      */
-    readonly authenticate: (rawKey: string, subscriber?: string) => Effect.Effect<Caller, InvalidApiKey | TooManyWrongKeys>
+    readonly authenticate: (
+      rawKey: string,
+      subscriber?: string,
+      isFresh?: boolean
+    ) => Effect.Effect<Caller, InvalidApiKey | TooManyWrongKeys>
     /** Returns at once, and only for a key that was looked up within the last second; otherwise undefined. */
     readonly remembered: (rawKey: string) => Caller | undefined
     /** Makes this node read permissions from the database again. */
@@ -96,11 +100,13 @@ export class ApiKeys extends Context.Service<
             yield* forget
           })
       const wrongKeys = yield* WrongCredentials
-      const found = (rawKey: string) =>
-        rawKey === "" || rawKey.length > longestKey ? Effect.fail(new InvalidApiKey()) : callers.get(rawKey)
+      const found = (rawKey: string, isFresh: boolean) => {
+        if (rawKey === "" || rawKey.length > longestKey) return Effect.fail(new InvalidApiKey())
+        return isFresh ? callers.getAfresh(rawKey) : callers.get(rawKey)
+      }
       return ApiKeys.of({
-        authenticate: (rawKey, subscriber) =>
-          subscriber === undefined ? found(rawKey) : wrongKeys.within(subscriber, rawKey, found(rawKey)),
+        authenticate: (rawKey, subscriber, isFresh = false) =>
+          subscriber === undefined ? found(rawKey, isFresh) : wrongKeys.within(subscriber, rawKey, found(rawKey, isFresh)),
         remembered: (rawKey) => {
           const found = latest.get(rawKey)
           return found !== undefined && SteadyTime.nowOf(clock) < found.until ? found.caller : undefined

@@ -50,12 +50,13 @@ export class Users extends Context.Service<
     /** Takes as long for an unknown e-mail address as for a wrong password. */
     readonly logIn: (email: string, password: string, address: string) => Effect.Effect<Session, LoginRefused | Waits>
     /**
-     * Returns the caller that the token belongs to. For one more second, it may still use a role that has been changed. Invalid tokens count
-     * against `subscriber`.
+     * Returns the caller that the token belongs to. Unless it `isFresh`, that may be what was true a second ago. Invalid tokens count against
+     * `subscriber`.
      */
     readonly authenticate: (
       token: string,
-      subscriber?: string
+      subscriber?: string,
+      isFresh?: boolean
     ) => Effect.Effect<Caller, InvalidToken | UserNotFound | NoOrganization | TooManyWrongKeys>
     /** Makes this node read permissions from the database again. */
     readonly forget: Effect.Effect<void>
@@ -101,9 +102,10 @@ export class Users extends Context.Service<
           )
         ),
         logIn: Effect.fn("Users.logIn")((email, password, address) => logIn(ports, { email, password, address })),
-        authenticate: (token, subscriber) => {
+        authenticate: (token, subscriber, isFresh = false) => {
           if (token.length > longestToken) return Effect.fail(new InvalidToken())
-          return subscriber === undefined ? callers.get(token) : wrong.within(subscriber, token, callers.get(token))
+          const found = isFresh ? callers.getAfresh(token) : callers.get(token)
+          return subscriber === undefined ? found : wrong.within(subscriber, token, found)
         },
         forget: callers.forgetAll,
         ...sessionsOf(sql, ports.checks, callers.forgetAll),

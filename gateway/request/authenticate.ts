@@ -19,8 +19,10 @@ export const credentialHeaders = ["x-api-key", "authorization"] as const
 
 const refused = (detail: string) => Effect.fail(new NotAuthenticated({ detail }))
 
-const identify = (key: string, address: string, detail: string): Effect.Effect<Caller, NotAuthenticated | TooManyWrongKeys, ApiKeys> =>
-  ApiKeys.use((keys) => keys.authenticate(key, subscriberOf(address))).pipe(
+type Identified<R> = Effect.Effect<Caller, NotAuthenticated | TooManyWrongKeys, R>
+
+const identify = (key: string, address: string, isFresh: boolean, detail: string): Identified<ApiKeys> =>
+  ApiKeys.use((keys) => keys.authenticate(key, subscriberOf(address), isFresh)).pipe(
     // Unknown keys are bounded (see `WrongKeys`), and a known key must not queue behind unknown ones from the same address.
     Effect.provideService(CurrentAddress, undefined),
     Effect.catchTag("InvalidApiKey", () => refused(detail))
@@ -29,8 +31,8 @@ const identify = (key: string, address: string, detail: string): Effect.Effect<C
 /** A JWT: three parts, of which the first is a JSON object in base64. */
 const isToken = (text: string): boolean => /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(text)
 
-const recognize = (token: string, address: string): Effect.Effect<Caller, NotAuthenticated | TooManyWrongKeys, Users> =>
-  Users.use((users) => users.authenticate(token, subscriberOf(address))).pipe(
+const recognize = (token: string, address: string, isFresh: boolean): Identified<Users> =>
+  Users.use((users) => users.authenticate(token, subscriberOf(address), isFresh)).pipe(
     Effect.catchTags({
       InvalidToken: () => refused("Invalid or expired token"),
       UserNotFound: () => refused("User not found"),
@@ -38,17 +40,17 @@ const recognize = (token: string, address: string): Effect.Effect<Caller, NotAut
     })
   )
 
-/** `address`: unknown keys and tokens are counted against it. */
-export const authenticate = (headers: Headers, address: string): Effect.Effect<Caller, NotAuthenticated | TooManyWrongKeys, Identities> => {
+/** `address`: unknown keys and tokens are counted against it. `isFresh`: what was true a second ago is not enough. */
+export const authenticate = (headers: Headers, address: string, isFresh = false): Identified<Identities> => {
   const key = headers["x-api-key"]
-  if (key !== undefined) return identify(key, address, "Invalid or expired API key")
+  if (key !== undefined) return identify(key, address, isFresh, "Invalid or expired API key")
   const authorization = headers["authorization"]
   if (authorization === undefined) return refused("Authorization header required")
   const token = authorization.replace(/^bearer\s*/i, "").trim()
   if (token === "") return refused("Invalid authorization token")
-  return isToken(token) ? recognize(token, address) : identify(token, address, "Invalid or expired token")
+  return isToken(token) ? recognize(token, address, isFresh) : identify(token, address, isFresh, "Invalid or expired token")
 }
 
 /** For routes that accept only a key in `X-API-Key`. */
-export const authenticateKey = (headers: Headers, address: string): Effect.Effect<Caller, NotAuthenticated | TooManyWrongKeys, ApiKeys> =>
-  identify(headers["x-api-key"] ?? "", address, "Invalid API key")
+export const authenticateKey = (headers: Headers, address: string, isFresh = false): Identified<ApiKeys> =>
+  identify(headers["x-api-key"] ?? "", address, isFresh, "Invalid API key")

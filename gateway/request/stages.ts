@@ -91,18 +91,23 @@ const requireKeyHeader: Stage = ({ access }, _, next) =>
 /** Turns an overload in any later stage into a 429 or 503. */
 const answerOverload: Stage = (_, __, next) => (request) => orOverloaded(request.asked.client, next(request))
 
+/** What an administrator changes, such as where events are sent to, lasts: who has just lost the right to it gets no second more. */
+const isLasting = ({ method, needs }: Pick<Route<unknown>, "method" | "needs">): boolean =>
+  method !== "get" && needs !== "viewer" && needs !== "member"
+
 const identifyCaller: Stage = (route, { remembered }, next) => {
   if (route.access === "none") return next
   const ask = route.access === "api-key" ? authenticate : authenticateKey
+  const isFresh = isLasting(route)
   return (request) => {
     const { asked, given } = request
-    const caller = remembered(asked.headers[keyHeader] ?? "")
+    const caller = isFresh ? undefined : remembered(asked.headers[keyHeader] ?? "")
     // A forbidden caller may have been granted more since, so check again.
     if (caller !== undefined && forbidden(route, caller) === undefined) {
       given.caller = caller
       return next(request)
     }
-    return matched(ask(asked.headers, asked.client.address), {
+    return matched(ask(asked.headers, asked.client.address, isFresh), {
       onFailure: (error) => Effect.succeed(refuse(error)),
       onSuccess: (caller) => {
         given.caller = caller

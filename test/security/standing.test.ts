@@ -134,7 +134,8 @@ t.test("given a credential that another node has just ended", async (t) => {
   const kept = async (organization: number) =>
     (
       await sql`SELECT 1 FROM api_keys WHERE organization_id = ${organization} AND archived_at IS NULL AND name = 'again'
-      UNION ALL SELECT 1 FROM invitations WHERE organization_id = ${organization}`
+      UNION ALL SELECT 1 FROM invitations WHERE organization_id = ${organization}
+      UNION ALL SELECT 1 FROM webhook_endpoints WHERE organization_id = ${organization}`
     ).length
   for (const [what, end] of Object.entries({
     session: (user: number) => sql`DELETE FROM sessions WHERE user_id = ${user}`,
@@ -142,7 +143,7 @@ t.test("given a credential that another node has just ended", async (t) => {
     role: (user: number) => sql`UPDATE memberships SET role = 'viewer' WHERE user_id = ${user}`,
     key: (user: number) => sql`UPDATE api_keys SET archived_at = now() WHERE user_id = ${user}`
   })) {
-    t.test(`when its ${what} is to get another key, invite, or appoint, then it is refused`, async (t) => {
+    t.test(`when its ${what} is to get another key, invite, appoint, or have events sent, then it is refused`, async (t) => {
       const { email, sent, user } = await person()
       const mine = await made(sent, { name: "again" })
       const by = what === "key" ? mine.sent : sent
@@ -157,7 +158,8 @@ t.test("given a credential that another node has just ended", async (t) => {
         await ask("POST", "/user/api-keys", { name: "again", role: "viewer" }, by),
         await ask("PUT", `/user/api-keys/${mine.id}/reactivate`, undefined, by),
         await ask("POST", "/organizations/invitations", { email: `x.${email}`, role: "viewer" }, by),
-        await ask("PATCH", `/organizations/members/${friend.user.id}`, { role: "owner" }, by)
+        await ask("PATCH", `/organizations/members/${friend.user.id}`, { role: "owner" }, by),
+        await ask("POST", "/organizations/webhook-endpoints", { url: `https://example.com/${people}` }, by)
       ].map(({ status }) => status)
       t.strictSame(
         statuses.filter((status) => status !== 403 && status !== 401),

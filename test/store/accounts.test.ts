@@ -4,7 +4,7 @@ import t from "tap"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
 import { AuditLog } from "#core/organization/AuditLog.ts"
-import { UserId } from "#core/organization/Caller.ts"
+import { ApiKeyId, UserId } from "#core/organization/Caller.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
 import { Invitations } from "#core/organization/Invitations.ts"
@@ -216,6 +216,20 @@ t.test("given keys that users created", async (t) => {
       yield* tag(keys.archive(owner, made.id))
     ]
     t.strictSame(answers, ["RoleTooLow", "RoleTooLow", "ApiKeyNotFound", "none", "none"])
+  })
+
+  test(t, "when the caller's own key was archived after the request was authenticated, then nothing is granted", function* (t) {
+    const late = yield* keyOf()
+    const id = late.apiKeyId ?? ApiKeyId.make(0)
+    const [member] = yield* members.list(ours)
+    yield* keys.archive(owner, id)
+    const answers = [
+      yield* tag(keys.create(late, { name: "k", role: "viewer" })),
+      yield* tag(keys.reactivate(late, id)),
+      yield* tag(invitations.invite(late, { email: "late@example.org", role: "viewer", days: 1 })),
+      yield* tag(members.setRole(late, member?.userId ?? UserId.make(0), "viewer"))
+    ]
+    t.strictSame(answers, ["RoleTooLow", "RoleTooLow", "RoleTooLow", "RoleTooLow"])
   })
 
   test(t, "when one has the name of the operator's key, then a change of the operator's key does not affect it", function* (t) {
