@@ -86,7 +86,7 @@ t.test("given a run with files", async (t) => {
     t.strictSame(bodyOf(await ask("GET", `/workflow/${agent.id}/runs`))["runs"], [run], "a list shows the same")
 
     const answer = await download(token, "transcript?inline=true")
-    t.match(answer, { status: 302, text: "" })
+    t.match(answer, { status: 302, text: "Found" })
     const file = await fetch(String(answer.headers["location"]))
     t.strictSame([file.status, await file.text()], [200, "[0] user: hello\n"])
     t.equal(file.headers.get("content-disposition"), null)
