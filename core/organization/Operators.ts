@@ -35,7 +35,9 @@ export class Operators extends Context.Service<
       return Operators.of({
         keys: acrossTenants(Effect.orDie(store.listOperators(sql))).pipe(Effect.withSpan("Operators.keys")),
         create: Effect.fn("Operators.create")((caller, name) => Effect.provideContext(create(sql, caller, name), crypto)),
-        revoke: Effect.fn("Operators.revoke")((caller, id) => Effect.andThen(whileGood(sql, caller, revoke(sql, id)), apiKeys.forget))
+        revoke: Effect.fn("Operators.revoke")((caller, id) =>
+          Effect.andThen(whileGood(sql, caller, revoke(sql, id), store.lockOperators(sql)), apiKeys.forget)
+        )
       })
     })
   ).pipe(Layer.provide([Digest.layerWebCrypto, SecureRandom.layerWebCrypto]))

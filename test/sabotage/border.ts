@@ -50,10 +50,22 @@ export const border = named({
     caughtBy: "test/security/sessions.test.ts"
   },
   "An archived API key identifies nobody.": {
-    file: "core/organization/ApiKeyStore.ts",
-    text: " AND k.archived_at IS NULL",
+    file: "core/organization/Standing.ts",
+    text: "a.archived_at IS NOT NULL OR ",
     replacement: "",
     caughtBy: "test/store/services.test.ts"
+  },
+  "A key is good for no longer than the key that it was created with.": {
+    file: "core/organization/Standing.ts",
+    text: "SELECT 1 FROM api_keys a WHERE a.id = ANY (",
+    replacement: "SELECT 1 FROM api_keys a WHERE NOT a.ancestors = ANY (ARRAY[]::int[]) AND a.id = ANY (",
+    caughtBy: "test/security/standing.test.ts"
+  },
+  "A session begins only with the password that was checked, if it has not changed since.": {
+    file: "core/organization/SessionStore.ts",
+    text: " AND password_hash = ",
+    replacement: " AND password_hash IS NOT NULL OR password_hash = ",
+    caughtBy: "test/security/standing.test.ts"
   },
   "Whoever guesses passwords has to wait.": {
     file: "core/organization/LoginLimit.ts",
@@ -79,7 +91,7 @@ export const border = named({
   // Requests.
   "A body that is larger than its route allows is refused, even if its length was not declared.": {
     file: "gateway/http/server.ts",
-    text: "if (received > endpoint.bodyLimit) return this.send(exchange, tooLarge(endpoint.bodyLimit))",
+    text: "if (received > endpoint.bodyLimit) return this.answers.send(exchange, tooLarge(endpoint.bodyLimit))",
     replacement: "",
     caughtBy: "test/gateway/server.test.ts"
   },
