@@ -1,14 +1,18 @@
 /** Receives the bytes of an upload, and counts and hashes them on the way. Whether they are kept is decided once all have arrived. */
 import { Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
-import { BytePace } from "#core/load/BytePace.ts"
+import { Pace } from "#core/load/Pace.ts"
 import type { Stored } from "#core/file/UploadCompletion.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { BodyTooLarge } from "#gateway/http/Endpoint.ts"
 import { FileStore } from "#gateway/ports/FileStore.ts"
 
-/** One for the whole process: all uploads share its single thread. */
-const pace = new BytePace<string>()
+const mebibyte = 1024 * 1024
+/**
+ * One for the whole process: all bytes are hashed and stored by its single thread. The burst is larger than the largest file, so that a single
+ * upload is never held up.
+ */
+const pace = new Pace<string>({ burst: 16 * mebibyte, perSecond: 4 * mebibyte })
 
 /** The organization that a key belongs to, as in `campaigns/7/...`. */
 const ownerOf = (key: string): string => key.split("/", 2)[1] ?? ""
