@@ -1,5 +1,6 @@
 /** JSON objects in texts that hold more than JSON: models add fences, explanations, repetitions and special tokens. */
 import { isObject, type JsonObject } from "./Json.ts"
+import { parseJson } from "./parseJson.ts"
 
 /** How many braces are tried. The text may hold thousands that begin nothing. */
 const mostTries = 32
@@ -39,16 +40,8 @@ export const valueEnd = (text: string, from: number): number | undefined => {
   return scan.isClosed ? scan.at : undefined
 }
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** The first complete object in the text, whatever surrounds it. `read` parses it. */
-export const firstObject = (text: string, read: (text: string) => unknown = parsed): JsonObject | undefined => {
+export const firstObject = (text: string, read: (text: string) => unknown = parseJson): JsonObject | undefined => {
   let from = text.indexOf("{")
   for (let tries = 0; from >= 0 && tries < mostTries; tries++) {
     const end = valueEnd(text, from)

@@ -1,9 +1,9 @@
 /** Reads what a provider sends without trusting it: anything unexpected is `undefined`. */
-import { Result } from "effect"
+import { parseJson, parseJsonBytes } from "#core/parseJson.ts"
 
-export const parse = (text: string): unknown => Result.getOrUndefined(Result.try((): unknown => JSON.parse(text)))
+export const parse = parseJson
 
-export const parseBytes = (bytes: Uint8Array): unknown => parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString())
+export const parseBytes = parseJsonBytes
 
 /** The value at a path of names. */
 export const at = (value: unknown, ...path: ReadonlyArray<string>): unknown => {

@@ -3,6 +3,7 @@
  * never have been validated, and the response comes from outside, so neither is trusted.
  */
 import { isObject, type JsonObject } from "#core/Json.ts"
+import { parseJson } from "#core/parseJson.ts"
 import { startDataOf } from "#core/agent/AgentGraph.ts"
 import { isStorable } from "#core/storable.ts"
 import { reservedNames } from "#core/run/RunRecord.ts"
@@ -41,7 +42,7 @@ export const questionOf = (call: { readonly agentId: number; readonly from: stri
 
 /** What the body of a response adds to the context; undefined when it cannot be understood. */
 export const fetchedContextOf = (body: string): JsonObject | undefined => {
-  const answer = parsed(body)
+  const answer = parseJson(body)
   if (!isObject(answer)) return undefined
   const wrapped = isObject(answer["call_inbound"]) ? answer["call_inbound"] : {}
   const given = givenIn(wrapped) ?? givenIn(answer) ?? {}
@@ -52,15 +53,6 @@ export const fetchedContextOf = (body: string): JsonObject | undefined => {
 
 /** The second name is the older one. */
 const givenIn = (answer: JsonObject): unknown => answer["initial_context"] ?? answer["dynamic_variables"]
-
-/** Undefined when the body is not JSON. The error is dropped, because it would quote the body. */
-const parsed = (body: string): unknown => {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
-}
 
 /** Values nested deeper than this are dropped. */
 const deepest = 100

@@ -4,7 +4,7 @@
  */
 import { Result } from "effect"
 import { isStorable } from "#core/storable.ts"
-import { type Bounds, excessOf, maxDepth } from "./jsonBounds.ts"
+import { type Bounds, excessOf, maxDepth } from "#core/jsonBounds.ts"
 import { breakingPoint } from "./jsonFault.ts"
 import type { Location, Violation } from "./Violation.ts"
 

@@ -66,8 +66,10 @@ t.test("given an answer, when it is read", async (t) => {
     { e: [2, {}], h: "ok" },
     "what cannot be stored"
   )
-  const deep = `{"initial_context":{"deep":${"[".repeat(50_000)}${"]".repeat(50_000)},"near":[[1]]}}`
-  t.strictSame(fetchedContextOf(deep)?.["near"], [[1]], "what is near is kept")
+  const deep = (levels: number) => `{"initial_context":{"deep":${"[".repeat(levels)}${"]".repeat(levels)},"near":[[1]]}}`
+  t.strictSame(fetchedContextOf(deep(900))?.["near"], [[1]], "what is near is kept")
+  t.equal(fetchedContextOf(deep(50_000)), undefined, "what would take long to parse")
+  t.equal(fetchedContextOf(`{"initial_context":{"list":[${"1,".repeat(60_000)}1]}}`), undefined, "however flat")
 })
 
 /** How many levels a value has; iterative, because a value may be nested more deeply than the stack allows. */

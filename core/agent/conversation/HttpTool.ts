@@ -1,5 +1,6 @@
 /** A tool that calls another service: the request, built from values of the model, the contact and the conversation, and the model's result. */
 import { isObject, type JsonObject } from "#core/Json.ts"
+import { parseJson } from "#core/parseJson.ts"
 import type { ModelTool } from "#core/model/LanguageModel.ts"
 import { render, renderTypedJson } from "#core/agent/Template.ts"
 import { type Headers, isSendable, oneLine } from "#core/webhook/RequestHeaders.ts"
@@ -120,18 +121,10 @@ const presetsOf = (config: JsonObject, root: JsonObject, now: number): { readonl
 const typed = (text: string, type: string): unknown => {
   if (text.trim() === "") return undefined
   if (type === "string") return text
-  const value = parsed(text)
+  const value = parseJson(text)
   if (type === "object") return isObject(value) ? value : undefined
   if (type === "array") return Array.isArray(value) ? value : undefined
   return typeof value === type ? value : undefined
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The response as the model sees it. The model decides what an error status means. */
@@ -140,6 +133,6 @@ export const resultOf = (status: number, body: string): JsonObject => {
   if (body.trim() === "") return { ...answered, data: "", note: "The answer is empty." }
   if (body.length > longestResult)
     return { ...answered, data: body.slice(0, longestResult), note: "The answer is longer; this is its beginning." }
-  const data = parsed(body)
+  const data = parseJson(body)
   return data === undefined ? { ...answered, data: body, note: "The answer is no JSON." } : { ...answered, data }
 }

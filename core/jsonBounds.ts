@@ -8,6 +8,8 @@ export const maxDepth = 100
 export interface Bounds {
   /** Limit for values and members of objects, all levels together. */
   readonly maxValues: number
+  /** 100 unless given. */
+  readonly maxDepth?: number
 }
 
 const quote = 0x22
@@ -19,7 +21,7 @@ const openObject = 0x7b
 const closeObject = 0x7d
 
 /** Undefined: within the bounds. */
-export const excessOf = (bytes: Uint8Array, { maxValues }: Bounds): "depth" | "values" | undefined => {
+export const excessOf = (bytes: Uint8Array, { maxDepth: deepest = maxDepth, maxValues }: Bounds): "depth" | "values" | undefined => {
   let depth = 0
   let values = 1
   for (let at = 0; at < bytes.length; at++) {
@@ -28,7 +30,7 @@ export const excessOf = (bytes: Uint8Array, { maxValues }: Bounds): "depth" | "v
     else if (byte === comma) values++
     else if (byte === openList || byte === openObject) {
       values++
-      if (++depth > maxDepth) return "depth"
+      if (++depth > deepest) return "depth"
     } else if (byte === closeList || byte === closeObject) depth--
     if (values > maxValues) return "values"
   }
