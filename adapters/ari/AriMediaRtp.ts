@@ -4,6 +4,7 @@ import { createSocket, type Socket } from "node:dgram"
 import { isIP } from "node:net"
 import { Effect } from "effect"
 import type { MediaStream } from "#core/provider/Media.ts"
+import { Pace } from "#core/load/Pace.ts"
 import { refusedWords } from "#core/egress/Egress.ts"
 import type { ProviderError } from "#core/provider/Adapter.ts"
 import { numberAt, textAt } from "#adapters/shared/Json.ts"
@@ -56,12 +57,15 @@ interface Remote {
   readonly port: number
 }
 
+/** Twice what is spoken, after what a network may have held up: packets beyond that are dropped, because a UDP socket cannot slow its sender down. */
+const heard = new Pace<Socket>({ burst: 500, perSecond: 100 })
+
 const streamOver = (socket: Socket, remote: Remote, leg: Leg): MediaStream => {
   const ear = new MediaEar()
   leg.onGone = () => ear.close("ended", "the media channel ended")
   let last: number | undefined
   socket.on("message", (packet, { address, port }) => {
-    if (port !== remote.port || address !== remote.address) return
+    if (port !== remote.port || address !== remote.address || !heard.takes(socket, 1, performance.now())) return
     const audio = audioOf(packet)
     if (audio === undefined) return
     const sequence = packet.readUInt16BE(2)

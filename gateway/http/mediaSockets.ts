@@ -13,7 +13,9 @@ const defaultLimits: SocketLimits = {
   // Carriers send 20 ms in a message of less than a kilobyte.
   maxMessageBytes: 65_536,
   // About two seconds of audio: later audio would only get in the way.
-  maxBufferedBytes: 32_768
+  maxBufferedBytes: 32_768,
+  // Three times what is spoken, after ten seconds of audio that a network may have held up.
+  heard: { burst: 500, perSecond: 150 }
 }
 
 /** `headers`: those that any carrier's signature needs, in lower case. */

@@ -7,6 +7,7 @@ import type * as uws from "uWebSockets.js"
 import type { MediaAdmission, MediaSession } from "#core/provider/CarrierMedia.ts"
 import type { MediaEnd } from "#core/provider/Media.ts"
 import type { MediaSocket } from "#core/provider/MediaSocket.ts"
+import { Pace, type PaceLimits } from "#core/load/Pace.ts"
 import { AllowedHosts, refusedByHead } from "./admission.ts"
 import { type Asked, type Endpoint, failure } from "./Endpoint.ts"
 import { refuseUpgrade } from "./refuseUpgrade.ts"
@@ -20,13 +21,22 @@ export interface SocketLimits {
   readonly maxMessageBytes: number
   /** Messages that would have to wait behind more than this are dropped. */
   readonly maxBufferedBytes: number
+  /**
+   * How much may be said to one address, in messages of up to a kilobyte. Who says more is cut off, because uWebSockets cannot read a websocket more
+   * slowly. Undefined: no limit, for a client that is part of the engine.
+   */
+  readonly heard?: PaceLimits
 }
 
 const firstMessageLate = 4408
+const tooMuch = 1008
+const weighedBytes = 1024
 /** Codes with which the other side closes a connection properly: RFC 6455, 7.4.1. */
 const orderly = [1000, 1001, 1005]
 
 interface Connection {
+  /** A client that connects again has the same. */
+  readonly address: string
   readonly open: (socket: MediaSocket) => MediaSession
   socket: UwsSocket | undefined
   session: MediaSession | undefined
@@ -48,6 +58,9 @@ interface SocketRoute {
 export const mountSockets = (app: uws.TemplatedApp, { admit, isSealed, limits, read, route }: SocketRoute): Effect.Effect<void> =>
   Effect.gen(function* () {
     const { firstMessageMillis, idleSeconds, maxBufferedBytes, maxMessageBytes } = limits
+    const heard = limits.heard && new Pace<string>(limits.heard)
+    const isTooMuch = (address: string, bytes: number) =>
+      heard?.takes(address, Math.max(1, bytes / weighedBytes), performance.now()) === false
     const hosts = isSealed === true ? undefined : yield* AllowedHosts
     const names = pathNames(route)
     app.ws<Connection>(route, {
@@ -60,7 +73,13 @@ export const mountSockets = (app: uws.TemplatedApp, { admit, isSealed, limits, r
         if (refused !== undefined) return refuseUpgrade(res, refused.reply, refused.closes)
         const admission = admit(requestParts(req, read, names))
         if (admission._tag === "Refused") return refuseUpgrade(res, failure(admission.status, "Not admitted"))
-        const connection: Connection = { open: admission.open, socket: undefined, session: undefined, deadline: undefined }
+        const connection: Connection = {
+          address: req.getUrl(),
+          open: admission.open,
+          socket: undefined,
+          session: undefined,
+          deadline: undefined
+        }
         return res.upgrade<Connection>(
           connection,
           req.getHeader("sec-websocket-key"),
@@ -80,6 +99,7 @@ export const mountSockets = (app: uws.TemplatedApp, { admit, isSealed, limits, r
       message: (ws, message, isBinary) => {
         const connection = ws.getUserData()
         if (connection.deadline !== undefined) began(connection)
+        if (isTooMuch(connection.address, message.byteLength)) return flooded(connection)
         connection.session?.message(new Uint8Array(message), !isBinary)
       },
       close: (ws, code, message) => {
@@ -101,6 +121,13 @@ const late = (connection: Connection): void => {
   connection.session = undefined
   session?.closed("failed", "the other side said nothing")
   socket?.close(firstMessageLate, "Nothing was said in time")
+}
+
+const flooded = (connection: Connection): void => {
+  const { session, socket } = connection
+  connection.session = undefined
+  session?.closed("failed", "the other side said too much")
+  socket?.close(tooMuch, "Too much was said")
 }
 
 const decoder = new TextDecoder()

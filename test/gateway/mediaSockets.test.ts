@@ -160,3 +160,28 @@ t.test("given a carrier that does not read, then two seconds are kept for it, an
   t.equal(call.socket.sendText(frame), true, "then it continues")
   await untilTrue("more", () => received.length === sent + 1)
 })
+
+t.test(
+  "given a carrier that says more than is spoken, then it is cut off, and so is whoever connects there again",
+  { buffered: true },
+  async (t) => {
+    const { calls, connect } = await scene(t)
+    const flood = await connect()
+    // As after a network that has held up ten seconds of audio.
+    for (let said = 0; said < 500; said++) flood.client.send("x".repeat(300))
+    const call = await until("call", () => calls[0])
+    await untilTrue("burst", () => call.messages.length === 500)
+    t.equal(flood.client.readyState, WebSocket.OPEN)
+    for (let said = 0; said < 100_000; said++) flood.client.send("x".repeat(300))
+    t.equal(await flood.closed, 1008)
+    t.strictSame(call.ends, ["failed"])
+    t.ok(call.messages.length < 50_000, `${call.messages.length} messages were handled`)
+
+    const again = await connect()
+    for (let said = 0; said < 100_000; said++) again.client.send("x".repeat(300))
+    t.equal(await again.closed, 1008)
+    const other = await connect("call-2/sealed")
+    other.client.send("hello")
+    await untilTrue("word of another call", () => calls[2]?.messages.length === 1)
+  }
+)
