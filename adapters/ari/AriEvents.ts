@@ -4,11 +4,12 @@
  */
 import { Deferred, Effect, type Latch, Random, type Scope } from "effect"
 import WebSocket from "ws"
-import type { Lookup } from "#core/egress/Egress.ts"
+import type { Egress } from "#core/egress/Egress.ts"
 import type { TrunkStatus } from "#core/provider/Adapter.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { at, numberAt, parse, textAt } from "#adapters/shared/Json.ts"
+import { at, numberAt, parseBytes, textAt } from "#adapters/shared/Json.ts"
 import { whyFailed } from "#adapters/shared/whyFailed.ts"
+import { openWebSocket } from "./AriSocket.ts"
 
 export type AriEvent =
   | { readonly type: "Dial"; readonly id: string; readonly status: string }
@@ -48,9 +49,13 @@ export const eventTypes: ReadonlyArray<AriEvent["type"]> = [
 /** Includes variables, in which a dialplan that answered calls run through leaves its results. */
 export const dialplanEventTypes: ReadonlyArray<AriEvent["type"]> = [...eventTypes, "ChannelVarset"]
 
+/** `{"type":"Dial","peer":{"id":"1"}}`: finding out that something shorter is no JSON would take longer than anything else that is done with it. */
+const SHORTEST_EVENT = 33
+
 /** Undefined for an event that is unknown or unusable. */
-export const decode = (text: string): AriEvent | undefined => {
-  const event = parse(text)
+export const decode = (text: Uint8Array): AriEvent | undefined => {
+  if (text.length < SHORTEST_EVENT) return undefined
+  const event = parseBytes(text)
   const type = textAt(event, "type")
   if (type === "ApplicationReplaced") return { type, id: textAt(event, "application") ?? "" }
   const id = textAt(event, type === "Dial" ? "peer" : "channel", "id")
@@ -100,9 +105,10 @@ export interface EventSocket {
 }
 
 interface EventLink {
-  readonly url: string
+  readonly base: URL
+  readonly application: string
   readonly authorization: string
-  readonly lookup: Lookup
+  readonly egress: Egress
   readonly onEvent: (event: ChannelEvent) => void
   readonly onStatus: (status: TrunkStatus) => void
   /** Runs after each connect, while events already arrive; fails if this connection is of no use. */
@@ -116,7 +122,8 @@ interface EventLink {
 }
 
 const HANDSHAKE_TIMEOUT_MILLIS = 10_000
-const MAX_EVENT_BYTES = 1024 * 1024
+/** Events have one or two kilobytes. */
+const MAX_EVENT_BYTES = 128 * 1024
 const LIVENESS_MILLIS = 10_000
 const PONG_TIMEOUT_MILLIS = 5_000
 const FIRST_RETRY_MILLIS = 250
@@ -201,13 +208,14 @@ const roundTrip = (socket: WebSocket): Effect.Effect<boolean> =>
   }).pipe(Effect.timeoutOrElse({ duration: PONG_TIMEOUT_MILLIS, orElse: () => Effect.succeed(false) }))
 
 /** Listens from the start, because events may arrive in the same packet as the handshake. */
-const dial = (link: EventLink): Connection => {
-  const socket = new WebSocket(link.url, {
-    headers: { authorization: link.authorization },
-    lookup: link.lookup,
-    perMessageDeflate: false,
-    maxPayload: MAX_EVENT_BYTES,
-    handshakeTimeout: HANDSHAKE_TIMEOUT_MILLIS
+const dial = ({ application, authorization, base, egress, onEvent }: EventLink): Connection => {
+  const socket = openWebSocket({
+    authorization,
+    base,
+    egress,
+    handshakeMillis: HANDSHAKE_TIMEOUT_MILLIS,
+    mostBytes: MAX_EVENT_BYTES,
+    path: `/ari/events?app=${encodeURIComponent(application)}`
   })
   const connection: Connection = {
     socket,
@@ -231,11 +239,12 @@ const dial = (link: EventLink): Connection => {
   })
   socket.on("error", (error: NodeJS.ErrnoException) => end(down("unreachable", whyFailed(error, "the websocket broke"))))
   socket.on("close", (code) => end(down("unreachable", `the events' websocket was closed (${code})`)))
-  socket.on("message", (data) => {
-    const event = decode(data.toString())
+  socket.on("message", (data, isBinary) => {
+    // With the socket's default binaryType, one message is one Buffer.
+    const event = isBinary ? undefined : decode(data as Buffer)
     if (event === undefined) return
     if (event.type === "ApplicationReplaced") end(down("replaced", `another client took the application ${event.id}`))
-    else link.onEvent(event)
+    else onEvent(event)
   })
   return connection
 }

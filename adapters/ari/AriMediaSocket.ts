@@ -5,8 +5,8 @@
 import { Effect } from "effect"
 import WebSocket from "ws"
 import type { MediaStream } from "#core/provider/Media.ts"
-import { portOf } from "#core/egress/Egress.ts"
-import { type Asterisk, providerError, webSocketUrl } from "./Asterisk.ts"
+import { openWebSocket } from "./AriSocket.ts"
+import { type Asterisk, providerError } from "./Asterisk.ts"
 import { MediaEar } from "#adapters/shared/MediaEar.ts"
 import { MediaMarks } from "#adapters/shared/MediaMarks.ts"
 import { whyFailed } from "#adapters/shared/whyFailed.ts"
@@ -62,13 +62,16 @@ const watch = Effect.fnUntraced(function* (socket: WebSocket, ear: MediaEar, lin
   socket.terminate()
 })
 
-const dial = (asterisk: Asterisk, connectionId: string): WebSocket =>
-  new WebSocket(webSocketUrl(asterisk.base, `/media/${connectionId}`), ["media"], {
-    headers: { authorization: asterisk.authorization },
-    lookup: asterisk.egress.lookup(portOf(asterisk.base)),
-    perMessageDeflate: false,
-    maxPayload: MAX_MESSAGE_BYTES,
-    handshakeTimeout: HANDSHAKE_TIMEOUT_MILLIS
+const dial = ({ authorization, base, egress }: Asterisk, connectionId: string): WebSocket =>
+  openWebSocket({
+    authorization,
+    base,
+    egress,
+    handshakeMillis: HANDSHAKE_TIMEOUT_MILLIS,
+    kind: "audio",
+    mostBytes: MAX_MESSAGE_BYTES,
+    path: `/media/${connectionId}`,
+    protocols: ["media"]
   })
 
 const opened = (socket: WebSocket) =>

@@ -1,7 +1,6 @@
 /** Keeps the calls of one trunk in step with Asterisk: follows the events, and after each gap in them compares what we know with its channels. */
 import { Clock, Effect, Latch, Schedule, type Scope } from "effect"
 import { type HangupCause, q850Of } from "#core/outcome/HangupCause.ts"
-import { portOf } from "#core/egress/Egress.ts"
 import type { CallId } from "#core/Id.ts"
 import {
   OriginateRefused,
@@ -24,7 +23,7 @@ import { makeOvertaking } from "./AriOvertaking.ts"
 import { recheck, reconcile, sweepBridges } from "./AriReconcile.ts"
 import { make as makeRest } from "./AriRest.ts"
 import { callGone, type Destinations, transfer } from "./AriTransfer.ts"
-import { ask, type Asterisk, authorizationOf, channelPath, isNoChannel, nameOf, providerError, webSocketUrl } from "./Asterisk.ts"
+import { ask, type Asterisk, authorizationOf, channelPath, isNoChannel, nameOf, providerError } from "./Asterisk.ts"
 
 export interface TrunkSettings extends Dialing {
   readonly base: URL
@@ -119,9 +118,10 @@ const makeAsterisk = Effect.fnUntraced(function* (settings: TrunkSettings, conte
 const follow = Effect.fnUntraced(function* (asterisk: Asterisk, { dialplan }: TrunkSettings, context: TrunkContext) {
   const types = dialplan === undefined ? eventTypes : dialplanEventTypes
   yield* keepConnected({
-    url: webSocketUrl(asterisk.base, `/ari/events?app=${encodeURIComponent(asterisk.application)}`),
+    base: asterisk.base,
+    application: asterisk.application,
     authorization: asterisk.authorization,
-    lookup: asterisk.egress.lookup(portOf(asterisk.base)),
+    egress: asterisk.egress,
     onEvent: (event) => route(asterisk, event),
     onStatus: (status: TrunkStatus) => {
       const before = asterisk.status

@@ -3,15 +3,15 @@
  * send events, does it have the modules and the trunk. It uses a Stasis application of its own, so that a live trunk keeps its events.
  */
 import { Effect, type Scope } from "effect"
-import WebSocket from "ws"
-import { portOf } from "#core/egress/Egress.ts"
+import type { Egress } from "#core/egress/Egress.ts"
 import type { Check, VerifyContext } from "#core/provider/Adapter.ts"
 import type { Dialplan } from "./DialplanPlace.ts"
 import { at, textAt } from "#adapters/shared/Json.ts"
 import type { Reply } from "#adapters/shared/HttpClient.ts"
 import { type AriRequest, make as makeRest } from "./AriRest.ts"
-import { authorizationOf, channelPath, isNoChannel, isSuccess, nameOf, nobody, webSocketUrl } from "./Asterisk.ts"
+import { authorizationOf, channelPath, isNoChannel, isSuccess, nameOf, nobody } from "./Asterisk.ts"
 import type { EndpointSettings } from "./AriEndpoint.ts"
+import { openWebSocket } from "./AriSocket.ts"
 import type { TrunkSettings } from "./AriTrunk.ts"
 import { whyFailed } from "#adapters/shared/whyFailed.ts"
 
@@ -58,7 +58,7 @@ const verify = Effect.fnUntraced(function* (settings: TrunkSettings, { egress, r
   report(versionOf(answer))
   const ask: Ask = (request) => Effect.orElseSucceed(rest.send(request), () => undefined)
   report(rightsOf(user, yield* ask({ method: "DELETE", path: channelPath(nobody) })))
-  report(yield* events(settings, egress.lookup(portOf(base))))
+  report(yield* events(settings, egress))
   const modules = yield* ask({ method: "GET", path: "/asterisk/modules" })
   for (const check of modulesOf(modules)) report(check)
   if (dialplan !== undefined) report(dialplanOf(dialplan, modules))
@@ -117,15 +117,16 @@ const rightsOf = (user: string, reply: Reply | undefined): Check => {
       )
 }
 
-const events = (settings: TrunkSettings, lookup: ReturnType<VerifyContext["egress"]["lookup"]>): Effect.Effect<Check> =>
+const events = (settings: TrunkSettings, egress: Egress): Effect.Effect<Check> =>
   Effect.callback<Check>((resume) => {
     const { application, base } = settings
-    const socket = new WebSocket(webSocketUrl(base, `/ari/events?app=${encodeURIComponent(`${application}.test`)}`), {
-      headers: { authorization: authorizationOf(settings) },
-      lookup,
-      perMessageDeflate: false,
-      maxPayload: 64 * 1024,
-      handshakeTimeout: HANDSHAKE_TIMEOUT_MILLIS
+    const socket = openWebSocket({
+      authorization: authorizationOf(settings),
+      base,
+      egress,
+      handshakeMillis: HANDSHAKE_TIMEOUT_MILLIS,
+      mostBytes: 64 * 1024,
+      path: `/ari/events?app=${encodeURIComponent(`${application}.test`)}`
     })
     const end = (check: Check) => {
       resume(Effect.succeed(check))

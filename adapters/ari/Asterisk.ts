@@ -9,7 +9,7 @@ import type { AriDoubt } from "./AriDoubt.ts"
 import type { ChannelEvent, EventSocket } from "./AriEvents.ts"
 import { complaint, textAt } from "#adapters/shared/Json.ts"
 import type { Looking } from "./AriListing.ts"
-import { pathUnder, type Reply } from "#adapters/shared/HttpClient.ts"
+import type { Reply } from "#adapters/shared/HttpClient.ts"
 import type { AriRequest, AriRest } from "./AriRest.ts"
 
 /** Gets the events of a channel that is not a call: a media channel, or the destination of a transfer. */
@@ -119,10 +119,6 @@ export const channelPath = (id: string): string => `/channels/${encodeURICompone
 
 /** The name of an endpoint wherever it is shown; it holds nothing secret. */
 export const nameOf = (base: URL): string => `${base.protocol}//${base.host}${base.pathname.replace(/\/$/, "")}`
-
-/** The URL of a WebSocket on that server. */
-export const webSocketUrl = (base: URL, path: string): string =>
-  `${base.protocol === "https:" ? "wss:" : "ws:"}//${base.host}${pathUnder(base, path)}`
 
 /** HTTP basic authentication, for requests and WebSockets alike. */
 export const authorizationOf = ({ password, user }: { readonly password: string; readonly user: string }): string =>

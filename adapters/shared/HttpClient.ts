@@ -10,7 +10,7 @@ import type { Duplex } from "node:stream"
 import { TLSSocket } from "node:tls"
 import { Clock, Effect, Schema, type Scope } from "effect"
 import { type Egress, hostOf, portOf } from "#core/egress/Egress.ts"
-import { parse } from "./Json.ts"
+import { parseBytes } from "./Json.ts"
 import { whyFailed } from "./whyFailed.ts"
 
 /** No byte of the request was written. `withdrawn`: because its sender no longer wanted it. */
@@ -112,7 +112,7 @@ export const makeHttpClient = ({
     const clock = yield* Clock.Clock
     const authorize = typeof authorization === "function" ? () => authorization(clock.currentTimeMillisUnsafe()) : () => authorization
     const headersOf = () => (authorization === undefined ? headers : { authorization: authorize(), ...headers })
-    const common = { base, headersOf, secure, silenceMillis }
+    const common = { base, egress, headersOf, secure, silenceMillis }
     const sendAgent = yield* newAgent
     const placeAgent = yield* newAgent
     return {
@@ -144,6 +144,7 @@ export const pathUnder = (base: URL, path: string): string => base.pathname.repl
 interface Start {
   readonly agent: http.Agent
   readonly base: URL
+  readonly egress: Egress
   /** Makes the headers that authenticate a request; called for each request. */
   readonly headersOf: () => Readonly<Record<string, string | undefined>>
   readonly request: HttpRequest
@@ -163,7 +164,7 @@ interface Exchange {
   readonly withdraw: () => void
 }
 
-const exchange = ({ agent, answer, base, headersOf, patience, request, secure, settled, silenceMillis }: Start): Exchange => {
+const exchange = ({ agent, answer, base, egress, headersOf, patience, request, secure, settled, silenceMillis }: Start): Exchange => {
   let sent = false
   let open = true
   const settle = (outcome: Outcome) => {
@@ -209,6 +210,7 @@ const exchange = ({ agent, answer, base, headersOf, patience, request, secure, s
     outgoing.end(request.body?.text)
   }
   outgoing.on("socket", (socket) => {
+    egress.pace?.(socket)
     if (isReady(socket)) return leave(socket)
     socket.once(secure ? "secureConnect" : "connect", () => leave(socket))
   })
@@ -310,7 +312,7 @@ const collect = (
     if (length > maxBytes) response.destroy()
     else parts.push(part)
   })
-  response.on("end", () => settle({ ...head, body: parse(Buffer.concat(parts).toString()) }))
+  response.on("end", () => settle({ ...head, body: parseBytes(Buffer.concat(parts)) }))
   response.on("error", () => {})
   response.on("close", () => settle({ ...head, body: undefined }))
 }

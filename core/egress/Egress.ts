@@ -1,7 +1,7 @@
 /**
- * What the engine may connect to on behalf of an organization. This is a port, because only the runtime knows the settings and this machine's
- * addresses, and resolves names. All code that connects to an address chosen by a client must ask here and pass `lookup` to its socket, so that
- * the socket connects to the very address that was checked.
+ * What the engine may connect to on behalf of an organization, and how much of its thread what comes back may take. This is a port, because only
+ * the runtime knows the settings and this machine's addresses, and resolves names. All code that connects to an address chosen by a client must ask
+ * here and pass `lookup` to its socket, so that the socket connects to the very address that was checked.
  */
 import { Context, Effect } from "effect"
 import type { OrganizationId } from "#core/Id.ts"
@@ -13,6 +13,16 @@ export type Lookup = (
   done: (error: Error | null, address: string | Array<{ address: string; family: number }>, family?: number) => void
 ) => void
 
+/** A socket, as far as `node:stream` lets others regulate what it receives. */
+export interface Incoming {
+  push(bytes: unknown): boolean
+  _read(size: number): void
+  once(event: "close", closed: () => void): unknown
+}
+
+/** `audio`: one call's audio as it is spoken, which is handled at once. What exceeds that is not. */
+export type Kind = "audio" | "other"
+
 export interface Egress {
   /** True if nothing may connect to this host and port. False for a name says nothing about its addresses, which `lookup` checks. */
   readonly refuses: (host: string, port: number) => boolean
@@ -20,6 +30,11 @@ export interface Egress {
   readonly lookup: (port: number) => Lookup
   /** Whether datagrams may be sent to this IP address. */
   readonly maySendTo: (address: string) => boolean
+  /**
+   * Lets what arrives on a socket take only the organization's share of the thread: the rest waits in the socket, in order, and finally at the
+   * sender. Call it for each socket before anything arrives; calling it again changes nothing. If omitted, nothing is held back.
+   */
+  readonly pace?: (socket: Incoming, kind?: Kind) => void
 }
 
 /** The `code` of the error of a `lookup` that finds no address that the engine may connect to. */

@@ -1,5 +1,5 @@
 /** The policy for connections that the engine opens on behalf of organizations: see core/egress/Egress.ts. */
-import { Effect, Layer } from "effect"
+import { Effect, FiberSet, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { BlockList } from "node:net"
 import { canonicalAddress, familyOf, plainAddress } from "#core/egress/IpAddress.ts"
@@ -9,6 +9,7 @@ import type { Network } from "#core/egress/Network.ts"
 import { firstOrganization } from "#core/organization/InstallationStore.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import { Config } from "#runtime/config/config.ts"
+import { Intake } from "./Intake.ts"
 import { OwnPlaces } from "./OwnPlaces.ts"
 import { blockListOf, reachOf } from "./reach.ts"
 import { askThisMachine, type Resolve, Resolver } from "./Resolver.ts"
@@ -83,6 +84,14 @@ const rememberedFirst = (sql: SqlClient.SqlClient) => {
   return Effect.suspend(() => (known === undefined ? ask : Effect.succeed(known)))
 }
 
+const heldBack = (organizationId: OrganizationId) =>
+  Effect.annotateLogs(
+    Effect.logWarning("an organization's servers send more than its share of the thread can take: it is read more slowly"),
+    {
+      organizationId
+    }
+  )
+
 interface Installation {
   /** The additional networks that the operator has allowed. */
   readonly allow: ReadonlyArray<Network>
@@ -102,9 +111,15 @@ export const layerOf = ({ allow, first, privateWebhooks }: Installation) =>
       const strangers = egressOf({ allowed, inside: false, own, resolve: ofStrangers, tellsUnknownNames: false })
       const ours = egressOf({ allowed, inside: true, own, resolve: ofOurs, tellsUnknownNames: true })
       const resolve = privateWebhooks ? ofOurs : ofStrangers
+      const run = yield* FiberSet.makeRuntime()
+      const intake = new Intake<OrganizationId>({ report: (organizationId) => void run(heldBack(organizationId)) })
       return {
         webhooks: egressOf({ allowed, inside: privateWebhooks, own, resolve, tellsUnknownNames: privateWebhooks }),
-        trunksOf: (organizationId) => Effect.map(first, (id) => (id === organizationId ? ours : strangers))
+        trunksOf: (organizationId) =>
+          Effect.map(first, (id) => ({
+            ...(id === organizationId ? ours : strangers),
+            pace: (socket, kind) => intake.pace(organizationId, socket, kind)
+          }))
       }
     })
   )

@@ -29,3 +29,8 @@ const ask = <A>(question: (policies: typeof EgressPolicy.Service) => Effect.Effe
 export const webhooksOf = (rules: Rules = {}): Egress => ask(({ webhooks }) => Effect.succeed(webhooks), rules)
 export const trunksOf = (organizationId: OrganizationId, rules: Rules = {}): Egress =>
   ask(({ trunksOf }) => trunksOf(organizationId), rules)
+/** For several organizations of one engine. */
+export const trunksOfAll = (rules: Rules = {}) => {
+  const trunksOf = ask((policies) => Effect.succeed(policies.trunksOf), rules)
+  return (organizationId: OrganizationId): Egress => Effect.runSync(trunksOf(organizationId))
+}

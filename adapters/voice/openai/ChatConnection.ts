@@ -44,10 +44,9 @@ export const openConnection = (base: URL, egress: Egress, idleMillis: number): E
       agent.createConnection = warmed((...given) => (spare = connect(...given)), { ...options, ...place })
     }
     yield* Effect.addFinalizer(() => Effect.sync(() => void spare?.destroy()))
+    const begin = (path: string, headers: Readonly<Record<string, string>>) =>
+      (isSecure ? https : http).request({ agent, ...place, method: "POST", path, headers: { ...headers, host: base.host } })
     return {
-      post: (path, headers) =>
-        isRefused
-          ? undefined
-          : (isSecure ? https : http).request({ agent, ...place, method: "POST", path, headers: { ...headers, host: base.host } })
+      post: (path, headers) => (isRefused ? undefined : begin(path, headers).on("socket", (socket) => egress.pace?.(socket)))
     }
   })

@@ -201,7 +201,8 @@ const read = (response: IncomingMessage, { answer, breakOff, close, complete, ta
   )
   const feed = (text: string): void => {
     if (isStream !== true) whole += text
-    isStream ??= whole.trimStart() === "" ? undefined : !/^\s*[{[]/.test(whole)
+    if (isStream === undefined) whole = whole.trimStart()
+    isStream ??= whole === "" ? undefined : !/^[{[]/.test(whole)
     if (isStream !== true) return
     const events = whole === "" ? text : whole
     whole = ""
