@@ -21,6 +21,8 @@ export interface Engine {
   readonly put: (path: string, body: object) => Effect.Effect<unknown>
   /** Returns the key of the uploaded file. */
   readonly upload: (csv: string) => Effect.Effect<string>
+  /** The same engine, used with another key. */
+  readonly as: (key: string) => Engine
 }
 
 interface EngineSettings {
@@ -72,26 +74,31 @@ export const startEngine = (
       Effect.sync(() => new Agent({ keepAlive: true, timeout: idleMillis })),
       (opened) => Effect.sync(() => opened.destroy())
     )
-    const json = { "content-type": "application/json", "x-api-key": key }
-    const ask = (method: string, path: string, body?: object) =>
-      exchange({ agent, method, url: `${site}/api/v1${path}`, headers: json, body: body === undefined ? undefined : JSON.stringify(body) })
-    return {
-      child,
-      address: { port: Number(new URL(site).port), key },
-      get: (path) => ask("GET", path),
-      post: (path, body) => ask("POST", path, body),
-      put: (path, body) => ask("PUT", path, body),
-      upload: Effect.fnUntraced(function* (csv) {
-        const address = yield* ask("POST", "/s3/presigned-upload-url", {
-          file_name: "list.csv",
-          file_size: Buffer.byteLength(csv),
-          content_type: "text/csv"
-        })
-        yield* exchange({ agent, method: "PUT", url: textAt(address, "upload_url"), headers: { "content-type": "text/csv" }, body: csv })
-        return textAt(address, "file_key")
-      })
-    }
+    return engineOf(child, site, agent, key)
   })
+
+const engineOf = (child: Child, site: string, agent: Agent, key: string): Engine => {
+  const json = { "content-type": "application/json", "x-api-key": key }
+  const ask = (method: string, path: string, body?: object) =>
+    exchange({ agent, method, url: `${site}/api/v1${path}`, headers: json, body: body === undefined ? undefined : JSON.stringify(body) })
+  return {
+    child,
+    address: { port: Number(new URL(site).port), key },
+    as: (other) => engineOf(child, site, agent, other),
+    get: (path) => ask("GET", path),
+    post: (path, body) => ask("POST", path, body),
+    put: (path, body) => ask("PUT", path, body),
+    upload: Effect.fnUntraced(function* (csv) {
+      const address = yield* ask("POST", "/s3/presigned-upload-url", {
+        file_name: "list.csv",
+        file_size: Buffer.byteLength(csv),
+        content_type: "text/csv"
+      })
+      yield* exchange({ agent, method: "PUT", url: textAt(address, "upload_url"), headers: { "content-type": "text/csv" }, body: csv })
+      return textAt(address, "file_key")
+    })
+  }
+}
 
 interface Exchange {
   readonly agent: Agent

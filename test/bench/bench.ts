@@ -17,6 +17,7 @@ import type { Benchmark } from "./Benchmark.ts"
 import { claim } from "./claim.ts"
 import { create } from "./create.ts"
 import { dispatch, dispatchInStep, dispatchWithVoice } from "./dispatch.ts"
+import { eventFlood } from "./eventFlood.ts"
 import { failover } from "./failover.ts"
 import { type Figure, json, table } from "./Figure.ts"
 import { gateway } from "./gateway.ts"
@@ -69,6 +70,7 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   hostileBodies,
   neighbours,
   unread,
+  eventFlood,
   amd,
   hearing,
   voiceLatency
