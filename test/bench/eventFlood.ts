@@ -6,16 +6,15 @@
 import { Console, Effect } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import type { Benchmark, Options } from "./Benchmark.ts"
-import { type Child, fromElsewhere, judging, startChild } from "./Child.ts"
-import { csvOf, staysUntilHungUp } from "./Contacts.ts"
+import { type Child, fromElsewhere, startChild } from "./Child.ts"
+import { csvOf } from "./Contacts.ts"
 import { mainSecondsOf } from "./Cpu.ts"
 import { type Database, startDatabase } from "./Database.ts"
-import { type Emulator, startEmulator } from "./Emulator.ts"
-import { createCampaign, createTelephonyConfig, type Engine, numberAt, prepare, startEngine } from "./Engine.ts"
+import { createCampaign, createTelephonyConfig, type Engine, numberAt } from "./Engine.ts"
 import { type Flood, floods, type Poured } from "./eventFloodMain.ts"
 import type { Figure } from "./Figure.ts"
+import { type Listeners, startListeners } from "./listeners.ts"
 
-const calls = 8
 const honestPerSecond = 3000
 const settleSeconds = 2
 const secondsOf = ({ quick }: Options) => (quick ? 4 : 14)
@@ -45,8 +44,7 @@ const connected = Effect.fnUntraced(function* (engine: Engine, url: string) {
 })
 
 interface Scene {
-  readonly emulator: Emulator
-  readonly engine: Engine
+  readonly listeners: Listeners
   readonly flood: Child
 }
 
@@ -59,23 +57,20 @@ const pouredOf = (message: unknown): Poured | undefined =>
   // Nobody else sends messages over this channel.
   message instanceof Object && "poured" in message ? (message.poured as Poured) : undefined
 
-const phase = Effect.fnUntraced(function* ({ emulator, engine, flood }: Scene, name: string, seconds: number, order?: Order) {
+const phase = Effect.fnUntraced(function* ({ flood, listeners: { during, engine } }: Scene, name: string, seconds: number, order?: Order) {
   if (order !== undefined) flood.send(order)
-  const before = yield* emulator.flow
   const spent = yield* mainSecondsOf(engine.child)
   const began = performance.now()
-  yield* Effect.sleep(`${seconds} seconds`)
+  const { frames, missed } = yield* during(Effect.sleep(`${seconds} seconds`))
   const busy = ((yield* mainSecondsOf(engine.child)) - spent) / ((performance.now() - began) / 1000)
-  const after = yield* emulator.flow
   const [{ bytes, events }] = yield* Effect.all([flood.next(pouredOf), Effect.sync(() => flood.send({ stop: true }))], {
     concurrency: "unbounded"
   })
-  const flow = { played: after.played - before.played, missed: after.missed - before.missed }
   yield* Console.error(
-    `${name}: ${flow.missed} of ${flow.played + flow.missed} frames missed, main thread ${(busy * 100).toFixed(0)} % busy, ${(events / seconds).toFixed(0)} events/s, ${(bytes / seconds / 1e6).toFixed(1)} MB/s taken`
+    `${name}: ${missed} of ${frames} frames missed, main thread ${(busy * 100).toFixed(0)} % busy, ${(events / seconds).toFixed(0)} events/s, ${(bytes / seconds / 1e6).toFixed(1)} MB/s taken`
   )
   yield* Effect.sleep(`${settleSeconds} seconds`)
-  return { name, busy, events: events / seconds, missed: (1000 * flow.missed) / (flow.played + flow.missed) }
+  return { name, busy, events: events / seconds, missed: (1000 * missed) / frames }
 })
 
 export const eventFlood: Benchmark = {
@@ -83,17 +78,12 @@ export const eventFlood: Benchmark = {
   run: (options) =>
     Effect.gen(function* () {
       const database = yield* startDatabase(options)
-      const emulator = yield* judging(startEmulator({ media: true, ringMillis: 100 }))
-      const engine = yield* startEngine(database, { file: "gatewayMain.ts", environment: { EGRESS_ALLOW: "127.0.0.0/8" } })
-      const agentId = yield* prepare(engine, emulator, "Hello. This is the clinic at the old market square, with a reminder. ".repeat(60))
+      const listeners = yield* startListeners(database, { EGRESS_ALLOW: "127.0.0.0/8" })
       const flood = yield* fromElsewhere(startChild({ file: "eventFloodMain.ts" }))
       const url = yield* flood.next((message) => (message instanceof Object && "url" in message ? String(message.url) : undefined))
-      yield* connected(yield* neighbourOf(database, engine), url)
-      const campaign = yield* createCampaign(engine, agentId, csvOf(calls, staysUntilHungUp), { rate_limit: calls })
-      yield* engine.post(`/campaign/${campaign}/start`)
-      yield* emulator.until(({ answered }) => answered >= calls)
-      yield* Effect.sleep("3 seconds")
-      const scene: Scene = { emulator, engine, flood }
+      yield* connected(yield* neighbourOf(database, listeners.engine), url)
+      yield* Effect.sleep(`${settleSeconds} seconds`)
+      const scene: Scene = { flood, listeners }
       const seconds = secondsOf(options)
       const quiet = yield* phase(scene, "quiet", seconds)
       const honest = yield* phase(scene, "honest", seconds, { flood: "strangers", perSecond: honestPerSecond })

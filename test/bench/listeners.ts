@@ -10,12 +10,17 @@ const calls = 8
 const greeting = "Hello. This is the clinic at the old market square, with a reminder. ".repeat(60)
 const FRAME_MILLIS = 20
 
-interface Listeners {
+export interface Listeners {
   readonly engine: Engine
-  /** What they heard while the effect ran: the frames that they missed, and the longest gap in milliseconds. */
-  readonly during: <A>(
-    effect: Effect.Effect<A>
-  ) => Effect.Effect<{ readonly result: A; readonly missed: number; readonly longestGap: number }>
+  /** What they heard while the effect ran: the frames, those that they missed, and the longest gap in milliseconds. */
+  readonly during: <A>(effect: Effect.Effect<A>) => Effect.Effect<Heard<A>>
+}
+
+interface Heard<A> {
+  readonly result: A
+  readonly frames: number
+  readonly missed: number
+  readonly longestGap: number
 }
 
 export const startListeners = (
@@ -36,7 +41,8 @@ export const startListeners = (
         const before = yield* emulator.flow
         const result = yield* effect
         const after = yield* emulator.flow
-        return { result, missed: after.missed - before.missed, longestGap: after.longestGap * FRAME_MILLIS }
+        const missed = after.missed - before.missed
+        return { result, frames: after.played - before.played + missed, missed, longestGap: after.longestGap * FRAME_MILLIS }
       })
     }
   })
