@@ -20,12 +20,15 @@ export const faultWith = (name: string, otherNames: string): RegExp => {
 /** For a rate limit that comes without a time. */
 export const RATE_LIMIT_RETRY_MILLIS = 5_000
 
+/** Characters. The words that tell what is wrong come first, and are searched for two faults in any order. */
+const LONGEST_ERROR = 2000
+
 /** The text of the carrier's own error: Plivo's is a text or describes the fault of each member, Vobiz' has a code and a message. */
 const errorOf = ({ body, status }: Reply): string | undefined => {
   const error = at(body, "error")
   const id = textAt(body, "api_id") ?? textAt(body, "requestId")
   if (status < 400 || id === undefined || error === undefined || error === null) return undefined
-  return typeof error === "string" ? error : JSON.stringify(error)
+  return (typeof error === "string" ? error : JSON.stringify(error)).slice(0, LONGEST_ERROR)
 }
 
 /** The id of the accepted request, which is in a list if several calls could have been requested. */

@@ -22,7 +22,7 @@ const keyParameters = ["key", "sig", "signature", "auth", "code"]
 const isSecretAddress = (text: string): boolean => {
   if (text.length > longestAddress || !/^\s*[a-z][a-z0-9+.-]*:\/\//i.test(text)) return false
   if (/^[^/?#]*:\/\/[^/?#\s]*@/.test(text.trimStart())) return true
-  return [...text.matchAll(/[?&]([^=&#\s]+)=[^&#\s]/g)].some(
+  return [...text.matchAll(/[?&]([^?=&#\s]+)=[^&#\s]/g)].some(
     ([, name = ""]) => isSecret(name) || isSecretName(name) || keyParameters.includes(name.toLowerCase())
   )
 }

@@ -59,7 +59,7 @@ const address: Rule = (place) => {
   if (found === "more") return found
   const whole = found?.[0] ?? (place.isEnd ? /^https?:\/\/\S+/i.exec(place.text.slice(place.at))?.[0] : undefined)
   if (whole === undefined) return undefined
-  const end = /[.,;:!?']*$/.exec(whole)?.[0] ?? ""
+  const end = /(?<![.,;:!?'])[.,;:!?']*$/.exec(whole)?.[0] ?? ""
   return { length: whole.length - end.length, says: spokenAddress(whole.slice(0, whole.length - end.length)) }
 }
 

@@ -18,7 +18,7 @@ const longestLineStart = 200
 const longestMark = 500
 
 /** Lines of nothing but these: rules, underlines, and what separates a table's head from its body. */
-const ornament = /^(?:[-*_=]{2,}|[-*_](?: ?[-*_]){2,}|\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)+)[ \t]*(?:\n|$)/
+const ornament = /^(?:(?:[-*_=]{2,}|[-*_](?: ?[-*_]){2,})[ \t]*|\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*(?:(?::-*:?|-+:?)[ \t]*)?)+)(?:\n|$)/
 const fence = /^(?:```|~~~)[\w+-]*[ \t]*(?:\n|$)/
 const heading = /^(?:#{1,6}[ \t]+|#{2,6}(?=[^\s#]))/
 const bullet = /^(?:[-*+–•·▪◦‣●][ \t]+)(?:\[[ xX]\][ \t]+)?/

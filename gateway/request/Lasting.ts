@@ -31,4 +31,4 @@ export const lasting = (read: () => Promise<string | Uint8Array>): Effect.Effect
 
 /** Whether an `Accept-Encoding` header takes gzip. */
 export const takesGzip = (header: string | undefined): boolean =>
-  (header ?? "").split(",").some((coding) => /^\s*(?:x-)?gzip\s*(?:;\s*q\s*=\s*(?:1(?:\.0*)?|0?\.\d*[1-9]\d*)\s*)?$/i.test(coding))
+  (header ?? "").split(",").some((coding) => /^\s*(?:x-)?gzip\s*(?:;\s*q\s*=\s*(?:1(?:\.0*)?|0?\.0*[1-9]\d*)\s*)?$/i.test(coding))

@@ -18,19 +18,20 @@ const abbreviations = new Set(
     .split(" ")
 )
 
-/** Full stops and other ends, closing quotes and brackets, and the space before the next sentence. */
-const stop = /([.!?…]+)["'”’)\]]*\s+(?=(\S))/g
-const lastWord = /(\S+)$/
+/** Full stops and other ends, all of them, closing quotes and brackets, and the space before the next sentence. */
+const stop = /(?<![.!?…])([.!?…]+)["'”’)\]]*\s+(?=(\S))/g
+/** A longer word is no abbreviation, with whatever it is quoted. */
+const longestAbbreviation = 16
 
 /** Matches `Dr`, `a.m`, and the `J` of `J. Smith`. */
 const isAbbreviation = (before: string): boolean => {
-  const word = (lastWord.exec(before)?.[1] ?? "").replace(/^["'“‘([]+/, "")
+  const word = before.slice(before.lastIndexOf(" ") + 1).replace(/^["'“‘([]+/, "")
   return /^[A-Z]$/.test(word) || abbreviations.has(word.toLowerCase())
 }
 
 const endsSentence = (text: string, at: number, stops: string, next: string): boolean => {
   if (stops.includes("!") || stops.includes("?")) return !/[a-z]/.test(next)
-  return !/[a-z]/.test(next) && !(stops === "." && isAbbreviation(text.slice(0, at)))
+  return !/[a-z]/.test(next) && !(stops === "." && isAbbreviation(text.slice(Math.max(0, at - longestAbbreviation), at)))
 }
 
 /** Cuts `text` at each of these positions. */

@@ -2,6 +2,7 @@
  * Prepares plain text (`core/voice/PlainSpeech.ts`) for flite, which reads US English literally: it spells out URLs, says "doctor" but not "and" for
  * `&`, reads figures as they are written, and turns every byte outside ASCII into noise. Other voices know how figures are said.
  */
+import { normalForm } from "#core/normalForm.ts"
 
 type Rule = readonly [pattern: RegExp, spoken: string | ((match: string, ...groups: ReadonlyArray<string>) => string)]
 
@@ -76,7 +77,8 @@ const digits = (number: string): string =>
     .map(spell)
     .join(", ")
 
-// The order matters: a rule comes before those that would break up what it matches.
+// The order matters: a rule comes before those that would break up what it matches. No rule may read the same text again from each of its
+// characters, because texts come from strangers: what a rule repeats is bounded, or begins where nothing of its kind comes before.
 const rules: ReadonlyArray<Rule> = [
   [/[‘’ʼ]/g, "'"],
   [/[“”«»]/g, " "],
@@ -87,8 +89,8 @@ const rules: ReadonlyArray<Rule> = [
   [/\b(\d\d?)\/(\d\d?)\/(\d{4})\b/g, (whole, month = "", dayOfMonth = "", year = "") => date(whole, year, month, dayOfMonth)],
   [/\b(\d+\/\d+)\b/g, (whole) => fractions[whole] ?? whole],
   [/\bhttps?:\/\/[^\s,;!?)]*[^\s,;!?).]/gi, address],
-  [/\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b/g, address],
-  [/\b(?:www\.)?[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|co|edu|gov|us|uk|de|fr)\b(?:\/[\w/-]*)?/gi, address],
+  [/\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}\b/g, address],
+  [/\b(?:www\.)?[\w-]{1,63}(?:\.[\w-]{1,63}){0,4}\.(?:com|org|net|io|co|edu|gov|us|uk|de|fr)\b(?:\/[\w/-]*)?/gi, address],
   [/\+\d[\d ().-]{6,}\d/g, digits],
   [/(?<![\d-])(?:1[-. ])?(?:\(\d{3}\) ?|\d{3}[-. ])?\d{3}[-.]\d{4}(?![\d-])/g, digits],
   // A range: with a hyphen only of times and amounts, because two numbers may also be one.
@@ -97,7 +99,7 @@ const rules: ReadonlyArray<Rule> = [
   [/\b(\d\d?)-(?=\d\d?(?::\d\d)? ?(?:[ap]\.?m\b|%))/gi, "$1 to "],
   [new RegExp(`\\b${dayNames}\\.? ?[–—-] ?${dayNames}\\b`, "g"), (_, from = "", to = "") => `${day(from)} to ${day(to)}`],
   [/\b(Mon|Tues?|Wed|Thu(?:rs?)?|Fri)\b\.?(?=[\s,;:!?]|$)/g, (_, name = "") => day(name)],
-  [/ *[–—] */g, ", "],
+  [/(?<! )(?: *[–—])+ */g, ", "],
   [
     /([$€£]) ?(\d+(?:,\d{3})*)(?:\.(\d+))?(?: ?(k|m|b|thousand|million|billion)\b)?/gi,
     (_, sign = "", amount = "", fraction = "", scale = "") => money(sign, amount, fraction, scale)
@@ -113,7 +115,7 @@ const rules: ReadonlyArray<Rule> = [
   [/\bBlvd\./g, "Boulevard"],
   [/\bRd\./g, "Road"],
   [/\bApt\./g, "Apartment"],
-  [/(\d (?:[A-Z]\w* )+)St\./g, "$1Street"],
+  [/(\d (?:[A-Z]\w* ){1,5})St\./g, "$1Street"],
   [/\bInc\./g, "Incorporated"],
   [/\bLtd\./g, "Limited"],
   [/\be\.g\./gi, "for example"],
@@ -140,7 +142,7 @@ const rules: ReadonlyArray<Rule> = [
 
 /** Undefined if nothing can be said: the text is empty, or in a script that flite does not know. */
 export const spokenText = (text: string): string | undefined => {
-  const plain = text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "")
+  const plain = normalForm(text, "NFKD").replace(/[\u0300-\u036f]/g, "")
   const spoken = rules
     .reduce(
       // Cast: `replace` takes a text or a function, but no overload takes either.

@@ -50,6 +50,7 @@ export const alone: ReadonlyArray<string> = [
   "security/egress",
   "security/firstStart",
   "security/largeBodies",
+  "security/longTexts",
   "security/neighbours",
   "security/quotaRates",
   "security/requestHeads",

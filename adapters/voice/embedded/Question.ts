@@ -5,10 +5,10 @@ import { sayOf } from "./lines.ts"
 type Line = Extract<ModelMessage, { _tag: "Assistant" }>
 
 /** Asks whether anybody is there; the answer says nothing about the subject of the conversation. */
-const presence = /\b(?:are you (?:still )?(?:there|with me|on the line)|can you (?:still )?hear me)\b[^.!?]*\?\s*$/i
+const presence = /\b(?:are you (?:still )?(?:there|with me|on the line)|can you (?:still )?hear me)\b[^.!?]{0,300}\?\s*$/i
 /** Asks who is on the phone. */
 const identity =
-  /(?:\b[Aa]m I (?:speaking|talking) (?:with|to)\b|\b(?:[Mm]ay|[Cc]an|[Cc]ould) I (?:speak|talk) (?:with|to)\b|\b[Ii]s (?:this|that) (?:Mr|Mrs|Ms|Dr)?\.? ?\p{Lu})[^.!?]*\?\s*$/u
+  /(?:\b[Aa]m I (?:speaking|talking) (?:with|to)\b|\b(?:[Mm]ay|[Cc]an|[Cc]ould) I (?:speak|talk) (?:with|to)\b|\b[Ii]s (?:this|that) (?:Mr|Mrs|Ms|Dr)?\.? ?\p{Lu})[^.!?]{0,300}\?\s*$/u
 
 const begins =
   /^(?:am|is|are|was|were|do|does|did|have|has|had|would|could|should|can|will|shall|may|what|when|where|which|who|whose|why|how|on which|at what|at which)\b/i

@@ -17,7 +17,9 @@ export const apology = "Sorry, I did not get that."
 export const isConfirmation = (line: string): boolean => line.startsWith(toConfirm) || line.startsWith(heard)
 
 type Edge = ModelNode["edges"][number]
-const confirming = ({ label }: Edge): string => toConfirm + label.trim().replace(/[.!?]+$/, "")
+/** All marks at the end of a text. */
+const lastMarks = /(?<![.!?])[.!?]+$/
+const confirming = ({ label }: Edge): string => toConfirm + label.trim().replace(lastMarks, "")
 const withNumbers = ", and I heard "
 /** Reads a number digit by digit, because fifteen sounds like fifty. */
 const oneByOne = (number: string): string => (/^\d+$/.test(number) ? [...number].join(", ") : number)
@@ -37,15 +39,7 @@ export const digitsReadBack = (line: string): string | undefined => {
 
 /** `first, press 1`, for each edge that has a key. */
 export const options = (edges: ReadonlyArray<readonly [Edge, string]>): string =>
-  edges
-    .map(
-      ([{ label }, key]) =>
-        `For ${label
-          .trim()
-          .replace(/[.!?]+$/, "")
-          .toLowerCase()}, press ${key}.`
-    )
-    .join(" ")
+  edges.map(([{ label }, key]) => `For ${label.trim().replace(lastMarks, "").toLowerCase()}, press ${key}.`).join(" ")
 
 /** An instruction about the callee, as it is said to them. */
 const addressed = (text: string): string =>
@@ -74,7 +68,7 @@ const rewrites: ReadonlyArray<readonly [RegExp, (rest: string) => string]> = [
 
 const rewritten = (prompt: string): string | undefined => {
   for (const sentence of prompt.split(/(?<=[.!?])\s+|\n+/)) {
-    const words = sentence.trim().replace(/[.!?]+$/, "")
+    const words = sentence.trim().replace(lastMarks, "")
     for (const [pattern, make] of rewrites) {
       const [, rest] = pattern.exec(words) ?? []
       if (rest !== undefined) return make(addressed(rest))

@@ -80,7 +80,7 @@ const rangeOf = ({ prompt }: ExtractedVariable): ReadonlyArray<string> => {
 }
 /** The things that are counted, such as `guests`. */
 const countedOf = ({ name }: ExtractedVariable): string => {
-  const counted = /([a-z]+s)$/.exec(name.toLowerCase())?.[1]
+  const counted = /(?<![a-z])[a-z]+s$/.exec(name.toLowerCase())?.[0]
   return `people | persons${counted === undefined ? "" : ` | ${counted}`}`
 }
 

@@ -5,8 +5,8 @@ import type { ModelTool } from "#core/model/LanguageModel.ts"
 import { parse } from "#adapters/shared/Json.ts"
 
 const pythonWords: Readonly<Record<string, string>> = { True: "true", False: "false", None: "null" }
-/** Strings, Python's words, a comma before a closing bracket, and the name of a keyword argument. */
-const python = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\b(?:True|False|None)\b|,(?=\s*[\])}])|(?<!\w)[A-Za-z_]\w*\s*=(?!=)/gs
+/** Strings, Python's words, a comma before a closing bracket, the name of a keyword argument, and all that follows a quote that is never closed. */
+const python = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\b(?:True|False|None)\b|,(?=\s*[\])}])|(?<!\w)[A-Za-z_]\w*\s*=(?!=)|(["'].*)/gs
 
 const jsonString = (quoted: string): string =>
   `"${quoted
@@ -15,8 +15,8 @@ const jsonString = (quoted: string): string =>
     .replaceAll(/(\\.)|"/gs, (_, escaped?: string) => escaped ?? '\\"')}"`
 
 const inJson = (text: string): string =>
-  text.replaceAll(python, (token) => {
-    if (token.startsWith('"')) return token
+  text.replaceAll(python, (token, unclosed?: string) => {
+    if (unclosed !== undefined || token.startsWith('"')) return token
     if (token.startsWith("'")) return jsonString(token)
     if (token === ",") return ""
     return pythonWords[token] ?? `${JSON.stringify(token.slice(0, -1).trim())}:`

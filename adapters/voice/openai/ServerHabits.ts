@@ -75,13 +75,13 @@ const otherChoices = ({ toolChoice }: Habits): ReadonlyArray<Partial<Habits>> =>
 const remedies: ReadonlyArray<Remedy> = [
   // Ollama, of models without tools in their template, and vLLM without a parser for their calls.
   {
-    words: /not support (?:tool|function)|tools? .*not supported|tool.?call.?parser/i,
+    words: /not support (?:tool|function)|tools? .{0,200}not supported|tool.?call.?parser/i,
     changes: () => [{ describesTools: true, refusesTools: true }],
     mustBeAskedFor: true
   },
   // https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/670
   { words: /tool.?choice/i, changes: otherChoices },
-  { words: /system\b.*(?:support|allow)/is, changes: () => [{ alternates: true, refusesSystem: true }], mustBeAskedFor: true },
+  { words: /system\b.{0,500}(?:support|allow)/is, changes: () => [{ alternates: true, refusesSystem: true }], mustBeAskedFor: true },
   // https://github.com/vllm-project/vllm/issues/6862
   {
     words: /alternat|\brole|\buser\b|template|jinja|first message|last message|contents/i,

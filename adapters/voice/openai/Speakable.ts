@@ -129,12 +129,16 @@ export class Speakable {
 
   /** Takes what is ready, unless it is whitespace. */
   #passedOn(): string {
-    const whole = this.#hasSpoken ? this.#space + this.#ready : (this.#space + this.#ready).trimStart()
-    const isBlank = whole.trim() === ""
+    const ready = this.#hasSpoken ? this.#ready : this.#ready.trimStart()
     this.#ready = ""
-    this.#space = isBlank ? whole : ""
-    this.#hasSpoken ||= !isBlank
-    return isBlank ? "" : whole
+    if (ready.trim() === "") {
+      this.#space += ready
+      return ""
+    }
+    const whole = this.#space + ready
+    this.#space = ""
+    this.#hasSpoken = true
+    return whole
   }
 
   #take(text: string): void {

@@ -59,8 +59,8 @@ const argumentsBeside = (value: JsonObject, nameKey: string): JsonObject | undef
 const wordLetter = /[\w-]/
 /** What dialects have between the name and the arguments: numbers, closing brackets, special tokens, fences. */
 const between = /^(?::\d+)?(?:[>"'`\s]|\[ARGS\]|\[CALL_ID\]\w*|<[|｜][^<>]*>|\bjson\b)*/
-const parameter = /<parameter(?:=|\s+name=)["']?([^>"']+)["']?[^>]*>\n?([\s\S]*?)\n?<\/parameter>/g
-const keyAndValue = /<arg_key>\s*([\s\S]*?)\s*<\/arg_key>\s*<arg_value>([\s\S]*?)<\/arg_value>/g
+const parameter = /<parameter(?:=|\s+name=)["']?([^<>"']+)(?:["'][^<>]*)?>\n?([\s\S]*?)\n?<\/parameter>/g
+const keyAndValue = /<arg_key>([^<]*)<\/arg_key>\s*<arg_value>([\s\S]*?)<\/arg_value>/g
 const closing = /<\/(?:function|invoke|tool_call)>/
 
 interface Read {
@@ -72,8 +72,8 @@ const taggedCall = (name: string, tool: ModelTool | undefined, segment: string):
   name,
   arguments: Object.fromEntries(
     [...segment.matchAll(parameter), ...segment.matchAll(keyAndValue)].map(([, key = "", value = ""]) => [
-      key,
-      taggedValue(value, key, tool)
+      key.trim(),
+      taggedValue(value, key.trim(), tool)
     ])
   )
 })

@@ -6,7 +6,7 @@ import { nodeOf, put, type Scene, type Step } from "./ConversationState.ts"
 import { dropAnswer, endFor } from "./Ending.ts"
 import { farEndOf, personIn } from "./FarEnd.ts"
 import { isOptOut } from "./Heard.ts"
-import { type Entry, isOwed, userEntry, withEntries } from "./History.ts"
+import { type Entry, isOwed, longestTurn, userEntry, withEntries } from "./History.ts"
 import { machineHeard, whileScreened } from "./Machines.ts"
 import { begin } from "./Nodes.ts"
 import { closeLine, fill, isDeaf, stopSpeaking } from "./Speech.ts"
@@ -28,8 +28,10 @@ export const calleeWaits = (step: Step, scene: Scene): Step => {
   return fill(put(settled, { isCalleeSpeaking: true }), scene)
 }
 
+/** Cut before anything looks for words in it: a service may return any amount of text. */
 const clean = (text: string): string =>
   text
+    .slice(0, longestTurn)
     .toWellFormed()
     .replaceAll(/\p{Cc}+/gu, " ")
     .trim()

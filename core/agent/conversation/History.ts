@@ -30,7 +30,7 @@ const mostEntries = 80
 const mostCharacters = 32_000
 /** In characters as JSON. */
 const mostMembers = 131_072
-const longestTurn = 2000
+export const longestTurn = 2000
 /** The report of what was heard may not know where the line ended. */
 const longestLine = 8000
 

@@ -2,6 +2,7 @@
  * Compares what was said with the words of a script, regardless of case and punctuation. Each text is read once and searched in linear time,
  * because authors of scripts and agents must not be able to hold up the thread that also carries calls.
  */
+import { normalForm } from "#core/normalForm.ts"
 
 /** Written without spaces between words, so each character counts as a word. */
 const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]+/gu
@@ -9,8 +10,7 @@ const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}
 type Words = ReadonlyArray<string>
 
 const wordsOf = (text: string): Words => {
-  const plain = text
-    .normalize("NFKC")
+  const plain = normalForm(text, "NFKC")
     .toLowerCase()
     .replaceAll(/['’]/g, "")
     .replaceAll(unspaced, (run) => ` ${[...run].join(" ")} `)
