@@ -11,6 +11,7 @@ import * as organizationModels from "#core/model/ModelConfigurationStore.ts"
 import { servicesOf } from "#core/model/ModelDocument.ts"
 import { problemsWithOwn, type ServiceRules } from "#core/model/ServiceChecks.ts"
 import { ownDocumentName, ownServicesName } from "#core/model/ServiceChoice.ts"
+import { mostProblems } from "#core/Problem.ts"
 import { within } from "#core/organization/QuotaStore.ts"
 import {
   type Agent,
@@ -34,6 +35,8 @@ import { usesInAgent } from "#core/credential/CredentialHosts.ts"
 import { settle } from "#core/credential/credentialUses.ts"
 import { withoutEditorState } from "./EditorState.ts"
 import { problemsOf } from "./GraphRules.ts"
+import { missing, type ReferenceKind, referencesIn } from "./References.ts"
+import { existing } from "./ReferenceStore.ts"
 import { toolProblems, toolUuidsIn } from "./ToolNames.ts"
 import * as TriggerPath from "./TriggerPath.ts"
 
@@ -72,7 +75,28 @@ const refusedFor = (check: (definition: JsonObject) => ReadonlyArray<GraphProble
     yield* refusedUnlessEmpty(toolProblems(definition, yield* agents.namedTools(sql, organizationId, uuids)))
   })
 const storable = refusedFor(Graph.check)
-export const publishable = refusedFor(problemsOf)
+const publishable = refusedFor(problemsOf)
+
+/** Refuses a definition that could not be published, and one that refers to what calls would not find. */
+export const complete = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, definition: JsonObject) {
+  const own = yield* publishable(sql, organizationId, definition).pipe(
+    Effect.as<ReadonlyArray<GraphProblem>>([]),
+    Effect.catchTag("AgentDefinitionRefused", ({ problems }) => Effect.succeed(problems))
+  )
+  yield* nextStep
+  yield* refusedUnlessEmpty([...own, ...(yield* missingIn(sql, organizationId, definition))].slice(0, mostProblems))
+})
+
+const missingIn = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, definition: JsonObject) {
+  const references = referencesIn(definition)
+  if (references.length === 0) return []
+  const idsOf = (wanted: ReferenceKind) => [
+    ...new Set(references.flatMap(({ id, kind }) => (kind === wanted && id !== undefined ? [id] : [])))
+  ]
+  const ids = { tool: idsOf("tool"), document: idsOf("document"), recording: idsOf("recording"), credential: idsOf("credential") }
+  const found = new Set((yield* existing(sql, organizationId, ids)).map(({ id, kind }) => `${kind} ${id}`))
+  return missing(definition, references, (kind, id) => found.has(`${kind} ${id}`))
+})
 
 /** Refuses a definition that would send a credential to a host which no administrator has allowed for it. */
 const credentialsSettled = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, definition: JsonObject) {

@@ -117,7 +117,7 @@ export class Agents extends Context.Service<
       organizationId: OrganizationId,
       id: AgentId
     ) => Effect.Effect<AgentVersionRecord, AgentNotFound | AgentDraftMissing | AgentInvalid>
-    /** Succeeds if what an editor shows could be published. */
+    /** Succeeds if what an editor shows could be published, and calls would find all that it refers to. */
     readonly validate: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<void, AgentNotFound | AgentInvalid>
     /** All dispositions of the organization's finished calls, in alphabetical order. */
     readonly dispositionCodes: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<string>>
@@ -270,7 +270,7 @@ const versioning = (services: Services): Pick<Service, "versions" | "version" | 
     validate: Effect.fn("Agents.validate")(function* (organizationId, id) {
       const { definition } = yield* getLatest(services, organizationId, id)
       yield* editing
-        .publishable(sql, organizationId, definition)
+        .complete(sql, organizationId, definition)
         .pipe(Effect.catchTags({ SqlError: Effect.die, AgentDefinitionRefused: invalid }))
     })
   }

@@ -74,8 +74,9 @@ export const workflowVersionRoutes = tagged(agentsTag, [
     method: "post",
     path: "/api/v1/workflow/:workflow_id/validate",
     name: "validateWorkflow",
-    summary: "Check whether an agent can be published",
-    description: "Checks the draft or, without one, the published version.",
+    summary: "Check an agent before it is published",
+    description:
+      "Checks the draft or, without one, the published version. It also names the tools, documents, recordings and credentials that do not exist, and archived tools: they do not prevent publishing, and calls do without them.",
     params: AgentPath,
     success: ValidWire,
     errors: ["NotFound", "AgentInvalid"],
