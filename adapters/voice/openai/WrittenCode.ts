@@ -74,7 +74,6 @@ export const makeCodeReader = (known: KnownTools): CodeReader => {
     return moved(callAt(text.slice(begin)), begin)
   }
   const callAt = (text: string): Found => {
-    if (text.startsWith(listPrefix)) return prefixedListAt(text)
     const opening = openings.find((one) => text.startsWith(one.text))
     if (opening === undefined) return [{ text: listPrefix }, ...openings].some((one) => one.text.startsWith(text)) ? "wait" : undefined
     const begin = opening.text.length
@@ -101,7 +100,9 @@ export const makeCodeReader = (known: KnownTools): CodeReader => {
     if (letter === "<") return taggedAt(text, known)
     if (letter === "{") return objectAt(text)
     if (letter === "[") return listAt(text)
-    return isWord && letters.has(letter) ? callAt(text) : undefined
+    if (!isWord || !letters.has(letter)) return undefined
+    // Not within another list, or each of a thousand prefixes would be read up to the last one.
+    return text.startsWith(listPrefix) ? prefixedListAt(text) : callAt(text)
   }
   return { at: (text, isWord) => (text.startsWith("`") ? fencedAt(text) : begun(text, isWord)) }
 }
