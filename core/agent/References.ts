@@ -2,13 +2,13 @@
  * What a graph refers to by id, as far as calls may use it: tools, documents, recordings and credentials of its organization. Pure. The definition
  * may never have been checked. Calls do without what they do not find, so references are no reason to refuse a graph.
  */
-import { preCallFetchOf } from "#core/call/PreCallFetch.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { gathered } from "#core/Problem.ts"
 import { isUuid } from "#core/Uuid.ts"
 import type { GraphProblem } from "./Agent.ts"
 import { problemAt } from "./AgentGraph.ts"
 import { recordingOf } from "./Opening.ts"
+import { preCallFetchOf } from "./PreCallFetch.ts"
 
 export type ReferenceKind = "tool" | "document" | "recording" | "credential"
 

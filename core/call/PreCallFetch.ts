@@ -1,37 +1,11 @@
 /**
- * The request to the agent owner's server when a call is dialed, and what its response adds to the call's context. Pure. The definition may
- * never have been validated, and the response comes from outside, so neither is trusted.
+ * The request to the agent owner's server when a call is dialed, and what its response adds to the call's context. Pure. The response comes from
+ * outside, so it is not trusted.
  */
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { parseJson } from "#core/parseJson.ts"
-import { startDataOf } from "#core/agent/AgentGraph.ts"
 import { isStorable } from "#core/storable.ts"
 import { reservedNames } from "#core/run/RunRecord.ts"
-
-export interface PreCallFetch {
-  readonly url: string
-  readonly credentialUuid: string | undefined
-}
-
-const textIn = (part: JsonObject, name: string): string => {
-  const value = part[name]
-  return typeof value === "string" ? value.trim() : ""
-}
-
-/** All of the engine's calls are outbound. Without a mode, the older switch decides. */
-const isWanted = (start: JsonObject): boolean => {
-  const mode = textIn(start, "pre_call_fetch_mode")
-  return mode === "" ? start["pre_call_fetch_enabled"] === true : mode === "always" || mode === "outbound"
-}
-
-/** Undefined: calls of this agent fetch nothing. */
-export const preCallFetchOf = (definition: JsonObject): PreCallFetch | undefined => {
-  const start = startDataOf(definition)
-  const url = textIn(start, "pre_call_fetch_url")
-  if (url === "" || !isWanted(start)) return undefined
-  const credential = textIn(start, "pre_call_fetch_credential_uuid")
-  return { url, credentialUuid: credential === "" ? undefined : credential }
-}
 
 /** The body of the request. Outbound calls have the same event name as inbound ones. */
 export const questionOf = (call: { readonly agentId: number; readonly from: string | undefined; readonly to: string }): string =>

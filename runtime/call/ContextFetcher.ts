@@ -1,7 +1,8 @@
 /** Asks the agent owner's server what the agent should know about a call. One request, never repeated, with ten seconds for everything. */
 import { Context, Effect, Layer, Schema } from "effect"
 import type { JsonObject } from "#core/Json.ts"
-import { fetchedContextOf, type PreCallFetch } from "#core/call/PreCallFetch.ts"
+import type { PreCallFetch } from "#core/agent/PreCallFetch.ts"
+import { fetchedContextOf } from "#core/call/PreCallFetch.ts"
 import { writtenHeaders } from "#core/webhook/RequestHeaders.ts"
 import { whyRefused } from "#core/webhook/WebhookEndpoint.ts"
 import type { OrganizationId } from "#core/Id.ts"

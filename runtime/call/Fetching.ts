@@ -4,7 +4,8 @@
  */
 import { type Cause, Clock, Deferred, Effect, type Fiber, Latch } from "effect"
 import type { JsonObject } from "#core/Json.ts"
-import { type PreCallFetch, questionOf } from "#core/call/PreCallFetch.ts"
+import type { PreCallFetch } from "#core/agent/PreCallFetch.ts"
+import { questionOf } from "#core/call/PreCallFetch.ts"
 import type { AgentId, OrganizationId } from "#core/Id.ts"
 import type { Problem } from "#runtime/voice/Transcript.ts"
 import type { PlannedOpening } from "#runtime/voice/VoiceSession.ts"

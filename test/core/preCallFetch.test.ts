@@ -2,7 +2,8 @@
 import fc from "fast-check"
 import t from "tap"
 import { isObject } from "#core/Json.ts"
-import { fetchedContextOf, preCallFetchOf, questionOf } from "#core/call/PreCallFetch.ts"
+import { preCallFetchOf } from "#core/agent/PreCallFetch.ts"
+import { fetchedContextOf, questionOf } from "#core/call/PreCallFetch.ts"
 import { reservedNames } from "#core/run/RunRecord.ts"
 
 const url = "https://crm.example/contacts"
