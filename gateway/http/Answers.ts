@@ -6,12 +6,12 @@
 import { type Cause, type Clock, Effect, Exit, type Fiber, Stream } from "effect"
 import { nowOf } from "#core/SteadyTime.ts"
 import { BodyWriter } from "./BodyWriter.ts"
-import type { Flow, Reply } from "./Endpoint.ts"
+import { type Flow, isWhole, type Reply } from "./Endpoint.ts"
 import type { Exchange } from "./Exchange.ts"
 import { HeldTexts } from "./HeldTexts.ts"
 import type { LiveExchanges } from "./LiveExchanges.ts"
 import type { HeadWriter } from "./responseHead.ts"
-import { hasRoom, mayGoUnchecked } from "./turn.ts"
+import { hasRoom, mayGoUnchecked, pieceTurn } from "./turn.ts"
 
 interface AnswersOptions {
   readonly live: LiveExchanges
@@ -58,9 +58,9 @@ export class Answers {
     const isLeaving = this.isLeaving || this.#options.live.isDraining
     const reply = isLeaving && !closes ? { ...answer, headers: [...answer.headers, leaving] } : answer
     const { body } = reply
-    const bytes = typeof body === "string" ? Buffer.byteLength(body) : body.bytes
+    const bytes = bytesOf(body)
     if (closes || (isHead && bytes === undefined)) return this.#writeUnchecked(exchange, reply, closes)
-    const isLong = typeof body !== "string" || body.length > pieceBytes
+    const isLong = !isWhole(body) || body.length > pieceBytes
     if (bytes === undefined || (isLong && !isHead && bytes > 0)) return this.#stream(exchange, reply, body)
     if (exchange.isCorked) this.#writeShort(exchange, reply, bytes)
     else res.cork(() => this.#writeShort(exchange, reply, bytes))
@@ -69,14 +69,17 @@ export class Answers {
   #writeShort(exchange: Exchange, reply: Reply, bytes: number): void {
     const { isHead, res } = exchange
     this.#writeHead(exchange, reply)
-    const text = isHead || typeof reply.body !== "string" ? "" : reply.body
-    const [isTaken, isDone] = res.tryEnd(text, bytes)
+    const { body } = reply
+    const whole = isHead || !isWhole(body) ? "" : body
+    const [isTaken, isDone] = res.tryEnd(whole, bytes)
     // All that is sent of an answer to HEAD is out.
     if (isHead && isTaken && !isDone) res.endWithoutBody()
     if (isDone || (isHead && isTaken)) return this.#options.live.leave(exchange)
-    const rest = Buffer.from(text).subarray(res.getWriteOffset())
+    const rest = (typeof whole === "string" ? Buffer.from(whole) : whole).subarray(res.getWriteOffset())
     const done = () => this.#options.live.leave(exchange)
-    this.#finish(exchange, rest.byteLength, (writer) => (isHead ? writer.endHead(bytes, done) : writer.writePart(rest, bytes, done)))
+    this.#finish(exchange, typeof whole === "string" ? rest.byteLength : 0, (writer) =>
+      isHead ? writer.endHead(bytes, done) : writer.writePart(rest, bytes, done)
+    )
   }
 
   #writeUnchecked(exchange: Exchange, reply: Reply, closes: boolean): void {
@@ -85,19 +88,19 @@ export class Answers {
     this.#options.live.leave(exchange)
     res.cork(() => {
       this.#writeHead(exchange, reply)
-      if (closes) res.end(isHead || typeof reply.body !== "string" ? "" : reply.body, true)
+      if (closes) res.end(isHead || !isWhole(reply.body) ? "" : reply.body, true)
       else res.endWithoutBody()
     })
   }
 
-  #stream(exchange: Exchange, reply: Reply, body: string | Flow): void {
-    const { bytes, stream } = typeof body === "string" ? flowOfBytes(Buffer.from(body)) : body
+  #stream(exchange: Exchange, reply: Reply, body: Reply["body"]): void {
+    const { bytes, stream } = isWhole(body) ? flowOfBytes(typeof body === "string" ? Buffer.from(body) : body) : body
     exchange.res.cork(() => this.#writeHead(exchange, reply))
     const done = () => this.#options.live.leave(exchange)
     this.#finish(exchange, typeof body === "string" ? (bytes ?? 0) : 0, (writer) => {
       const written = Stream.runForEach(stream, (chunk) => {
         this.#prolong(exchange)
-        return bytes === undefined ? writer.writeChunk(chunk) : writer.writePart(chunk, bytes, done)
+        return bytes === undefined ? writer.writeChunk(chunk) : Effect.andThen(pieceTurn, writer.writePart(chunk, bytes, done))
       })
       const ended = Effect.sync(() => {
         if (exchange.isOver || bytes !== undefined) return
@@ -129,7 +132,7 @@ export class Answers {
   #writeHead({ id, isPaused, origin, res }: Exchange, reply: Reply): void {
     this.#options.writeHead(res, id, reply, origin)
     // A client that still waits to send the rest of its body would not read the answer.
-    if (isPaused && typeof reply.body === "string") res.resume()
+    if (isPaused && isWhole(reply.body)) res.resume()
   }
 
   #prolong(exchange: Exchange): void {
@@ -145,14 +148,17 @@ export class Answers {
 
 const leaving = ["connection", "close"] as const
 
-/** As much as is written before others get their turn. */
+/** As much as is written at once. */
 const pieceBytes = 65_536
 
+const bytesOf = (body: Reply["body"]): number | undefined => {
+  if (typeof body === "string") return Buffer.byteLength(body)
+  return body instanceof Uint8Array ? body.byteLength : body.bytes
+}
+
 /** Sends it in pieces, between which others are answered. */
-export const flowOfBytes = (bytes: Uint8Array): Flow => {
+const flowOfBytes = (bytes: Uint8Array): Flow => {
   const starts = Array.from({ length: Math.ceil(bytes.byteLength / pieceBytes) }, (_, at) => at * pieceBytes)
-  const stream = Stream.fromIterable(starts).pipe(
-    Stream.mapEffect((from) => Effect.as(Effect.yieldNow, bytes.subarray(from, from + pieceBytes)))
-  )
+  const stream = Stream.fromIterable(starts).pipe(Stream.map((from) => bytes.subarray(from, from + pieceBytes)))
   return { bytes: bytes.byteLength, stream }
 }

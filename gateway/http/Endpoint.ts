@@ -33,10 +33,14 @@ export interface Flow {
 export interface Reply {
   readonly status: number
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
-  readonly body: string | Flow
+  /** Bytes are the same for all who ask, and stay in memory anyway. */
+  readonly body: string | Uint8Array | Flow
   /** The same request may be answered differently a moment later, so this answer is not stored under its `Idempotency-Key`. */
   readonly isPassing?: boolean
 }
+
+/** Nothing of it is still to be read. */
+export const isWhole = (body: Reply["body"]): body is string | Uint8Array => typeof body === "string" || body instanceof Uint8Array
 
 export interface Endpoint<R> {
   readonly method: Method

@@ -14,10 +14,23 @@ export interface Components {
   readonly output: (schema: TSchema) => JsonSchema
 }
 
-export const componentsOf = (routes: ReadonlyArray<Route<unknown>>, known: Readonly<Record<string, JsonSchema>>): Components => {
+/** Yields after each step, none of which takes long. */
+export const componentsOf = function* (
+  routes: ReadonlyArray<Route<unknown>>,
+  known: Readonly<Record<string, JsonSchema>>
+): Generator<undefined, Components> {
   const schemas: Record<string, JsonSchema> = { ...known }
+  // Many routes share a schema.
+  const [inputs, outputs] = [new Map<TSchema, JsonSchema>(), new Map<TSchema, JsonSchema>()]
 
   const named = (schema: TSchema, isInput: boolean): JsonSchema => {
+    const done = isInput ? inputs : outputs
+    const found = done.get(schema) ?? namedAnew(schema, isInput)
+    done.set(schema, found)
+    return found
+  }
+
+  const namedAnew = (schema: TSchema, isInput: boolean): JsonSchema => {
     const title = "title" in schema && typeof schema.title === "string" ? schema.title : undefined
     const plain = plainOf(schema, isInput)
     if (title === undefined) return plain
@@ -54,8 +67,14 @@ export const componentsOf = (routes: ReadonlyArray<Route<unknown>>, known: Reado
     return { ...bare(schema), anyOf, discriminator: { propertyName, mapping: Object.fromEntries(mapping) } }
   }
 
-  for (const { success } of routes) if (success._tag === "Json") named(success.schema, false)
-  for (const { body } of routes) if (body._tag === "Json") named(body.schema, true)
+  for (const { success } of routes) {
+    if (success._tag === "Json") named(success.schema, false)
+    yield
+  }
+  for (const { body } of routes) {
+    if (body._tag === "Json") named(body.schema, true)
+    yield
+  }
   return { schemas, input: (schema) => named(schema, true), output: (schema) => named(schema, false) }
 }
 

@@ -1,5 +1,6 @@
 /** A long text that stays the same for as long as the process runs, such as a script of the documentation page: compressed once, for all who ask. */
 import { Effect } from "effect"
+import { setImmediate as nextTurn } from "node:timers/promises"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 
@@ -17,16 +18,32 @@ const compress = promisify(gzip)
 
 /** Reads the text when it is first asked for. A failure is a defect, and the next one who asks tries again. */
 export const lasting = (read: () => Promise<string | Uint8Array>): Effect.Effect<Lasting> => {
-  let made: Promise<Lasting> | undefined
+  let made: Lasting | undefined
+  let making: Promise<Lasting> | undefined
   const make = async () => {
-    const plain = Buffer.from(await read())
-    return new Lasting(plain, await compress(plain))
+    try {
+      const plain = Buffer.from(await read())
+      made = new Lasting(plain, await compress(plain))
+      return made
+    } finally {
+      making = undefined
+    }
   }
-  const forget = (error: unknown): never => {
-    made = undefined
-    throw error
+  return Effect.suspend(() => (made === undefined ? Effect.promise(() => (making ??= make())) : Effect.succeed(made)))
+}
+
+const SLICE_MILLIS = 2
+
+/** Takes the steps over as many turns of the event loop as it needs to hold nobody up. */
+export const inTurns = async <A>(steps: Generator<undefined, A>): Promise<A> => {
+  for (;;) {
+    const until = performance.now() + SLICE_MILLIS
+    do {
+      const step = steps.next()
+      if (step.done === true) return step.value
+    } while (performance.now() < until)
+    await nextTurn()
   }
-  return Effect.promise(() => (made ??= make().catch(forget)))
 }
 
 /** Whether an `Accept-Encoding` header takes gzip. */

@@ -1,6 +1,5 @@
 /** Answers with pages and files. A file can be requested in part, as audio players do. */
 import { Stream } from "effect"
-import { flowOfBytes } from "#gateway/http/Answers.ts"
 import { type Asked, failure, type Reply } from "#gateway/http/Endpoint.ts"
 import { Lasting, takesGzip } from "./Lasting.ts"
 import type { Content } from "./Route.ts"
@@ -33,7 +32,7 @@ export const contentReply = (content: Content, asked: Asked["headers"]): Reply =
 const lastingReply = ({ gzipped, plain }: Lasting, headers: Reply["headers"], isCompressed: boolean): Reply => ({
   status: 200,
   headers: [...headers, ["vary", "accept-encoding"], ...(isCompressed ? [["content-encoding", "gzip"] as const] : [])],
-  body: flowOfBytes(isCompressed ? gzipped : plain)
+  body: isCompressed ? gzipped : plain
 })
 
 const disposition = ({ fileName }: Content): ReadonlyArray<readonly [string, string]> =>

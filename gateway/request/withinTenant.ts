@@ -4,7 +4,7 @@ import type { OrganizationId } from "#core/Id.ts"
 import type { Caller } from "#core/organization/Caller.ts"
 import { CurrentRole } from "#core/organization/CurrentRole.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
-import type { Reply } from "#gateway/http/Endpoint.ts"
+import { isWhole, type Reply } from "#gateway/http/Endpoint.ts"
 import { resolved } from "#gateway/http/resolved.ts"
 
 export const withinTenant = <R>(
@@ -21,6 +21,6 @@ export const withinTenant = <R>(
 }
 
 const fileWithinTenant = (file: Reply, organizationId: OrganizationId): Reply =>
-  typeof file.body === "string"
+  isWhole(file.body)
     ? file
     : { ...file, body: { ...file.body, stream: Stream.provideService(file.body.stream, CurrentTenant, organizationId) } }

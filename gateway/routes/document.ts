@@ -4,8 +4,8 @@ import Type from "typebox"
 import { redirect } from "#gateway/http/Endpoint.ts"
 import { docsFile } from "#gateway/docs/files.ts"
 import { llmsText } from "#gateway/openapi/llms.ts"
-import { openApiOf } from "#gateway/openapi/openapi.ts"
-import { type Lasting, lasting } from "#gateway/request/Lasting.ts"
+import { openApiSteps } from "#gateway/openapi/openapi.ts"
+import { inTurns, type Lasting, lasting } from "#gateway/request/Lasting.ts"
 import { NotFound } from "#gateway/request/Refusal.ts"
 import { type Content, download, type Route, route, tagged, type Tag } from "#gateway/request/Route.ts"
 import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
@@ -36,7 +36,8 @@ const documentation: Tag = { name: "Documentation", about: "This API, described 
 export const documentRoutes = (documented: ReadonlyArray<Route<unknown>>) => {
   // Built at the first request and kept: neither routes nor the version change.
   let document: Effect.Effect<Lasting> | undefined
-  const documentOf = (version: string) => (document ??= lasting(async () => JSON.stringify(openApiOf([...documented, ...routes], version))))
+  const documentOf = (version: string) =>
+    (document ??= lasting(async () => JSON.stringify(await inTurns(openApiSteps([...documented, ...routes], version)))))
   const summary = lasting(async () => llmsText([...documented, ...routes]))
   const routes: ReadonlyArray<Route<ServerInfo>> = tagged(documentation, [
     download({

@@ -7,6 +7,7 @@ import { Events } from "#core/event/Events.ts"
 import { LiveEvents } from "#core/event/LiveEvents.ts"
 import { followersOf } from "#core/organization/Quota.ts"
 import type { Identities } from "#gateway/request/authenticate.ts"
+import { isWhole } from "#gateway/http/Endpoint.ts"
 import { Closing } from "#gateway/http/Closing.ts"
 import { credentialLost, FollowingTimes, longestFollowing } from "#gateway/events/followerLimits.ts"
 import { socketPath } from "#gateway/events/liveEvents.ts"
@@ -51,7 +52,7 @@ const whileWelcome = <R>(endless: Route<R>): Route<R | Identities> => ({
   around: ({ caller }, reply, credential) =>
     Effect.gen(function* () {
       const answer = yield* reply
-      if (typeof answer.body === "string" || caller === undefined) return answer
+      if (isWhole(answer.body) || caller === undefined) return answer
       const lost = Effect.provideContext(Effect.exit(credentialLost(credential, caller)), yield* Effect.context<Identities>())
       return { ...answer, body: { ...answer.body, stream: Stream.interruptWhen(answer.body.stream, lost) } }
     })
