@@ -58,7 +58,7 @@ test(t, "given a call for which nothing was fetched, when it is over, then its r
 test(t, "given answers that cannot be stored completely, when their calls are over, then the ends are recorded", function* (t) {
   const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("\0", "\ud800", "x\udfff", "__proto__"))
   const value = fc.oneof(text, fc.double(), fc.constant(null), fc.array(text), fc.dictionary(text, fc.oneof(text, fc.double())))
-  const levels = fc.nat(3000).map((depth): unknown => JSON.parse(`${"[".repeat(depth)}1${"]".repeat(depth)}`))
+  const levels = fc.nat(900).map((depth): unknown => JSON.parse(`${"[".repeat(depth)}1${"]".repeat(depth)}`))
   const contexts = fc.sample(fc.dictionary(text, fc.oneof(value, levels), { minKeys: 1 }), { numRuns: 60, seed: 7 })
   const numbers = ["1e308", "5e-324", "-0", "12345678901234567890123", "1e999", "-1e999"].map((digits) => `{"n":${digits}}`)
   const bodies = [...contexts.map((context) => JSON.stringify(context)), ...numbers].map((context) => `{"initial_context":${context}}`)
