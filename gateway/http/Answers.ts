@@ -61,7 +61,7 @@ export class Answers {
     const bytes = bytesOf(body)
     if (closes || (isHead && bytes === undefined)) return this.#writeUnchecked(exchange, reply, closes)
     const isLong = !isWhole(body) || body.length > pieceBytes
-    if (bytes === undefined || (isLong && !isHead && bytes > 0)) return this.#stream(exchange, reply, body)
+    if (bytes === undefined || (isLong && !isHead && bytes > 0)) return this.#stream(exchange, reply)
     if (exchange.isCorked) this.#writeShort(exchange, reply, bytes)
     else res.cork(() => this.#writeShort(exchange, reply, bytes))
   }
@@ -93,7 +93,8 @@ export class Answers {
     })
   }
 
-  #stream(exchange: Exchange, reply: Reply, body: Reply["body"]): void {
+  #stream(exchange: Exchange, reply: Reply): void {
+    const { body } = reply
     const { bytes, stream } = isWhole(body) ? flowOfBytes(typeof body === "string" ? Buffer.from(body) : body) : body
     exchange.res.cork(() => this.#writeHead(exchange, reply))
     const done = () => this.#options.live.leave(exchange)

@@ -1,15 +1,12 @@
 /** What followers of events see of the database, where they continue after a break, and for how long they may follow. */
-import { Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import t, { type Test } from "tap"
 import { prune, prunedAtOnce } from "#core/event/EventStore.ts"
-import { FollowingTimes } from "#gateway/events/followerLimits.ts"
 import { until, untilTrue } from "#test/support/engine.ts"
 import { bodyOf, openApi } from "./apiTest.ts"
-import { followersOf, type Told, told } from "./followers.ts"
+import { checkedOften, followersOf, type Told, told } from "./followers.ts"
 
-const times = { heartbeat: "15 seconds", idleSeconds: 60, longestWait: "30 seconds", credentialCheck: "20 millis" } as const
-const api = await openApi(t, Layer.succeed(FollowingTimes, times))
+const api = await openApi(t, checkedOften)
 const { ask, database, makeKey, organizationId, otherId, sql } = api
 const ways = followersOf(api, "dgr_ours_0000000000")
 const bothWays = ["socket", "stream"] as const

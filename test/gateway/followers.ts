@@ -1,11 +1,16 @@
 /** Clients that follow events in both ways, as browsers and libraries do. */
+import { Layer } from "effect"
 import { type IncomingMessage, request } from "node:http"
 import type { Test } from "tap"
 import { WebSocket } from "ws"
+import { FollowingTimes } from "#gateway/events/followerLimits.ts"
 import { socketPath } from "#gateway/events/liveEvents.ts"
 import { eventRoutes } from "#gateway/routes/event.ts"
 import { until } from "#test/support/engine.ts"
 import { judgeOf } from "./documented.ts"
+
+/** As by default, except that a follower's credential is checked again all the time. */
+export const checkedOften = Layer.succeed(FollowingTimes, { ...FollowingTimes.defaultValue(), credentialCheck: "20 millis" })
 
 /** An event as clients get it. */
 export interface Told {

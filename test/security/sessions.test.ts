@@ -1,21 +1,14 @@
 /** A token used to be valid for thirty days: nobody could log out or change the password, and a key had every right forever. */
-import { Layer } from "effect"
 import { SignJWT } from "jose"
 import t from "tap"
 import ari from "#adapters/ari/ari.ts"
 import { scopes } from "#core/organization/Scope.ts"
 import { apiRoutes } from "#gateway/api.ts"
-import { FollowingTimes } from "#gateway/events/followerLimits.ts"
 import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
+import { checkedOften } from "#test/gateway/followers.ts"
 import { bearer, said, type Sent } from "#test/gateway/gatewayTest.ts"
 
-const times = Layer.succeed(FollowingTimes, {
-  heartbeat: "15 seconds",
-  idleSeconds: 60,
-  longestWait: "30 seconds",
-  credentialCheck: "20 millis"
-} as const)
-const api = await openApi(t, times)
+const api = await openApi(t, checkedOften)
 const password = "correct horse"
 const nobody: Sent = { key: null }
 const as = (token: unknown) => (method: string, path: string, json?: unknown) => api.ask(method, path, json, bearer(token))

@@ -2,19 +2,12 @@
  * What was granted outlived what it was granted with: a log-in survived the change of the password that it was made with, links to files the key of a
  * user, and keys the key that made them. And whoever lost a key, a role or a session had a second left, on other nodes, to get another.
  */
-import { Layer } from "effect"
 import t from "tap"
-import { FollowingTimes } from "#gateway/events/followerLimits.ts"
 import { bodyOf, csv, openApi } from "#test/gateway/apiTest.ts"
+import { checkedOften } from "#test/gateway/followers.ts"
 import { bearer, type Sent } from "#test/gateway/gatewayTest.ts"
 
-const times = Layer.succeed(FollowingTimes, {
-  heartbeat: "15 seconds",
-  idleSeconds: 60,
-  longestWait: "30 seconds",
-  credentialCheck: "20 millis"
-} as const)
-const api = await openApi(t, times)
+const api = await openApi(t, checkedOften)
 const { ask, sql } = api
 const nobody: Sent = { key: null }
 const password = "correct horse"
