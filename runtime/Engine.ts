@@ -10,14 +10,14 @@
  *     |- TrunkPool            one live trunk per telephony configuration
  *     |- events               delivers events to followers and webhooks, and the requests of agents' webhook nodes
  *     |- Recovered, sweep     settles the calls of an earlier process, and work that no event announced
- *     |- CallNodes            dispatches calls to engines that only carry them
- *     |- LeftElsewhere        watches the calls of call nodes, and of an engine that is leaving
+ *     |- CallNodes            dispatches calls to the other engines
+ *     |- LeftElsewhere        watches the calls of other engines
  *     |- RecordingCompression compresses recordings after their calls
  *     |- delivery             stores files in the bucket, if there is one
  *     `- Housekeeping         deletes expired data
  *
  * Lower parts are built first and closed last: when the node stops, campaigns stop claiming, then calls get their time to end, then the trunks
- * close.
+ * close. An engine that stands by has the parts that carry calls, which it keeps when it gets the lock.
  */
 import { Duration, Effect, Layer } from "effect"
 import { MessageStorage, RunnerHealth, Runners, RunnerStorage, Sharding, ShardingConfig } from "effect/cluster"
@@ -25,21 +25,18 @@ import { AgentServices } from "#core/model/AgentServices.ts"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { ConversationPlans } from "#core/agent/conversation/ConversationPlans.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
-import { WakeWaiting } from "#core/call/NumberHold.ts"
 import { Dialer } from "#core/call/Dialer.ts"
 import { LateCallStore } from "#core/call/LateCallStore.ts"
 import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { CallKeeping } from "#core/file/CallKeeping.ts"
-import { LiveFeedback } from "#core/run/LiveFeedback.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import { CarrierNumbers } from "#core/telephony/CarrierNumbers.ts"
 import { TelephonyPreparations } from "#core/telephony/TelephonyPreparations.ts"
 import { TelephonyTests } from "#core/telephony/TelephonyTests.ts"
 import { betweenEnginesMillis } from "#core/campaign/Pacing.ts"
 import { PreparedSettings } from "#core/telephony/PreparedSettings.ts"
-import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { Signals } from "#core/Signals.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
@@ -50,7 +47,7 @@ import { CallsElsewhere } from "./call/CallsElsewhere.ts"
 import { CallSupervisor } from "./call/CallSupervisor.ts"
 import { ContextFetcher } from "./call/ContextFetcher.ts"
 import * as SingleCalls from "./single/SingleCalls.ts"
-import { CallRate, FirstDeparture } from "./dispatch/CallRate.ts"
+import { CallRate } from "./dispatch/CallRate.ts"
 import { CampaignActor } from "./campaign/CampaignActor.ts"
 import * as ClockSteps from "./campaign/ClockSteps.ts"
 import * as CampaignSupervisor from "./campaign/CampaignSupervisor.ts"
@@ -72,10 +69,11 @@ import * as Housekeeping from "./Housekeeping.ts"
 import * as events from "./events.ts"
 import { WebhookSender } from "./webhook/WebhookSender.ts"
 import { LocalJournal } from "./journal/LocalJournal.ts"
-import { layerOptOuts, Promises } from "./journal/Promises.ts"
+import { Promises } from "./journal/Promises.ts"
 import * as NumberHolds from "./dispatch/NumberHolds.ts"
 import * as LeftElsewhere from "./campaign/LeftElsewhere.ts"
 import * as CallNode from "./nodes/CallNode.ts"
+import { Carrying } from "./nodes/CallNode.ts"
 import { Dispatcher } from "./nodes/Dispatcher.ts"
 import { CallNodes } from "./nodes/CallNodes.ts"
 import { GRANT_MILLIS } from "./nodes/messages.ts"
@@ -93,53 +91,52 @@ import { TrunkPool } from "./trunk/TrunkPool.ts"
 import { asEngine } from "./postgres/asEngine.ts"
 import { MediaRoom } from "./voice/MediaRoom.ts"
 
-/** Tells campaigns waiting for a number that it is free, whichever statement released it. */
-const wakeWaiting = Layer.effect(
-  WakeWaiting,
-  Effect.map(CampaignInboxes, (inboxes) => inboxes.numberFreed)
-).pipe(Layer.provide(CampaignInboxes.layer))
-
 /** Below everything that creates files, so that it still stores those of the last calls when the node stops. */
 const delivery = Layer.effectDiscard(Files.use((files) => files.deliver))
 
-const storesWith = <R, S>(wake: Layer.Layer<never, never, R>, outages: Layer.Layer<TrunkOutages, never, S>) =>
-  Layer.mergeAll(
-    delivery,
-    AttemptStore.layer.pipe(Layer.provide(wake)),
-    CarrierDeliveries.layer,
-    LateCallStore.layer,
-    CampaignOwnership.layer,
-    FaultPauses.layer,
-    AgentServices.layer,
-    AgentVersions.layer,
-    ConversationPlans.layer,
-    PreparedSettings.layer,
-    outages,
-    TrunkSettings.layer
-  )
+const stores = Layer.mergeAll(
+  delivery,
+  AttemptStore.layer.pipe(Layer.provideMerge(CallNode.wakeLayer)),
+  CarrierDeliveries.layer,
+  LateCallStore.layer,
+  CampaignOwnership.layer,
+  FaultPauses.layer,
+  AgentServices.layer,
+  AgentVersions.layer,
+  ConversationPlans.layer,
+  PreparedSettings.layer,
+  CallNode.outagesLayer,
+  TrunkSettings.layer
+)
 
-const firstDeparture = Layer.effect(
-  FirstDeparture,
+/** What this engine, or one before it, may have allowed to leave counts toward the same rates. */
+const firstDeparture = Layer.effectDiscard(
   Effect.gen(function* () {
     const { otherDialedUntil = Number.NEGATIVE_INFINITY } = (yield* EngineLock).taken
     const engines = (yield* CallsElsewhere).engines()
+    const { carried } = yield* Carrying
+    const { begin } = yield* CallRate
     // What the other engine allowed call nodes to send may have left a little later.
-    const grantMillis = engines.some(({ schemaVersion }) => schemaVersion !== null) ? GRANT_MILLIS : 0
-    return otherDialedUntil + grantMillis + betweenEnginesMillis
+    const wereCallNodes = carried.hasCarried || engines.some(({ schemaVersion }) => schemaVersion !== null)
+    begin(otherDialedUntil + (wereCallNodes ? GRANT_MILLIS : 0) + betweenEnginesMillis)
   })
-).pipe(Layer.provide(CallsElsewhere.layer))
-
-/** Coordination state, in memory. */
-const coordination = Layer.mergeAll(
-  Slots.layerMemory,
-  MediaRoom.layer,
-  CallRate.layerMemory.pipe(Layer.provide(firstDeparture)),
-  CampaignInboxes.layer,
-  CallKeeping.layer,
-  CallsElsewhere.layer,
-  Deadlines.layer
 )
-const optOuts = layerOptOuts.pipe(Layer.provideMerge(Promises.layer), Layer.provide(LocalJournal.layer))
+
+/** The calls that this engine has carried until now report here, and so do their numbers. */
+const decidesHere = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { numberFreed, watcher } = yield* CampaignInboxes
+    const { carried } = yield* Carrying
+    carried.watchedBy(watcher)
+    ;(yield* Dispatcher).isHere((message) => {
+      if (message._tag === "NumberFreed") numberFreed(message.campaignIds)
+    })
+  })
+)
+
+/** Coordination state, in memory, of the calls here. */
+const coordination = Layer.mergeAll(Slots.layerMemory, MediaRoom.layer, CallRate.layerMemory, CallKeeping.layer, Deadlines.layer)
+const optOuts = CallNode.optOutsLayer.pipe(Layer.provideMerge(Promises.layer), Layer.provide(LocalJournal.layer))
 
 /**
  * Nothing of it is stored: which campaigns need an owner is told by their rows. An engine that is leaving would take messages of its successor from
@@ -175,6 +172,14 @@ const calls = CallSupervisor.layer.pipe(
   Layer.provideMerge(CallbackAddresses.layer)
 )
 
+/** Carries calls, whoever decides about them. An engine that gets the lock keeps it, with the calls that it has. */
+const carrier = Carrying.layer.pipe(
+  Layer.provideMerge(calls),
+  Layer.provideMerge(Layer.mergeAll(coordination, optOuts, CallNode.feedbackLayer)),
+  Layer.provideMerge(stores),
+  Layer.provideMerge(Dispatcher.layer)
+)
+
 const campaigns = CampaignSupervisor.layer.pipe(Layer.provide(CampaignActor.layer))
 
 const carriers = Layer.merge(asEngine(CarrierCallbacks, CarrierInbox.layer), CarrierSockets.layer).pipe(
@@ -205,19 +210,18 @@ export const layer = Layer.mergeAll(
   Layer.provideMerge(asEngine(Signals, CampaignSupervisor.layerSignals)),
   Layer.provideMerge(asEngine(TrunkSignals, CallNodes.layerSignals)),
   Layer.provideMerge(cluster),
-  Layer.provideMerge(CallNodes.layer.pipe(Layer.provide(wakeWaiting))),
+  Layer.provideMerge(CallNodes.layer),
   Layer.provideMerge(Recovered.layer),
-  Layer.provideMerge(calls),
-  Layer.provideMerge(Layer.mergeAll(coordination, optOuts, LiveFeedback.layer)),
+  Layer.provideMerge(Layer.merge(decidesHere, firstDeparture)),
+  Layer.provideMerge(Layer.merge(CampaignInboxes.layer, CallsElsewhere.layer)),
+  Layer.provideMerge(carrier),
   Layer.provideMerge(events.layer),
-  Layer.provideMerge(storesWith(wakeWaiting, TrunkOutages.layer))
+  Layer.provideMerge(stores),
+  Layer.provideMerge(Dispatcher.layer)
 )
 
-/** The part of the engine that carries calls, as a call node. Needs the same, but no lock. */
-export const callNode = Layer.mergeAll(CallNode.layerLinks, CallNodes.layerNone, Mending.layerCallNode, carriers).pipe(
-  Layer.provideMerge(calls),
-  Layer.provideMerge(Layer.mergeAll(coordination, CallNode.optOutsLayer, CallNode.feedbackLayer)),
-  Layer.provide(storesWith(CallNode.wakeLayer, CallNode.outagesLayer)),
-  Layer.provide(Dispatcher.layer),
-  Layer.provideMerge(CallNode.lockLayer)
+/** The part of an engine that stands by: it carries calls, as a call node. Needs the same, but no lock. */
+export const callNode = Layer.mergeAll(CallNode.layerLinks, Mending.layerCallNode, Layer.fresh(carriers)).pipe(
+  Layer.provideMerge(Layer.mergeAll(CallNodes.layerNone, CallsElsewhere.layerNone, Layer.fresh(CampaignInboxes.layer))),
+  Layer.provideMerge(carrier)
 )

@@ -1,6 +1,6 @@
 /** Reads the settings, composes the engine with its gateway, and launches both. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Cause, Console, Context, Effect, Exit, Layer, Logger, Redacted } from "effect"
+import { Cause, Console, Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { fileURLToPath } from "node:url"
 import { Agents } from "#core/agent/Agents.ts"
 import { AgentServices } from "#core/model/AgentServices.ts"
@@ -40,8 +40,10 @@ import { Config, publicUrlOf } from "./config/config.ts"
 import { OwnPlaces } from "./egress/OwnPlaces.ts"
 import * as egress from "./egress/policy.ts"
 import * as Engine from "./Engine.ts"
+import { Charge } from "./lock/Charge.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
-import * as CallNode from "./nodes/CallNode.ts"
+import { awaitDispatcher, Carriage } from "./nodes/Carriage.ts"
+import { StandingBy } from "./nodes/StandingBy.ts"
 import * as logins from "./identity/logins.ts"
 import { Started } from "./process/Started.ts"
 import { goFirst } from "./process/ownPriority.ts"
@@ -161,10 +163,13 @@ const welcome = Layer.effectDiscard(
   })
 )
 
-/** What both roles need of the machine and its settings. */
-const ground = Layer.mergeAll(files.layer, compatibility, recordingFormat, Started.layer)
+/** What an engine needs of the machine and its settings, whether it decides or only carries calls. */
+const ground = Layer.mergeAll(files.layer, compatibility, recordingFormat, Started.layer, Charge.layer, StandingBy.layer)
 const network = egress.layer.pipe(Layer.provideMerge(OwnPlaces.layer))
 const outside = Layer.merge(plugins.layer.pipe(Layer.provideMerge(FliteVoices.layer())), postgres.layer)
+
+/** Acquired before anything that decides is built, and released after it has closed. */
+const lock = Layer.effectDiscard(StandingBy.use(({ end }) => end)).pipe(Layer.provideMerge(EngineLock.layer))
 
 const service = Layer.merge(welcome, farewell.layer(Gateway)).pipe(
   Layer.provide([gateway, ports.metricsServer]),
@@ -177,14 +182,38 @@ const service = Layer.merge(welcome, farewell.layer(Gateway)).pipe(
   // Built once no other engine writes, and before anything reads a secret.
   Layer.provideMerge(Layer.merge(secrets.layer, postgres.wallLayer)),
   Layer.provide(postgres.schemaLayer),
-  // Acquired before anything that may dial is built, and released after it has closed.
-  Layer.provideMerge(EngineLock.layer),
+  Layer.provideMerge(lock),
   Layer.provide(network),
   Layer.provide(outside),
   Layer.provide(ground)
 )
 
-/** A call node has no API, only its metrics for programs on this machine, and what engines and carriers need of it. */
+const callNodeGateway = Layer.unwrap(
+  Effect.map(Config, ({ host, nodePort, port, role }) => CallNodeGateway.layer({ host, port: role === "calls" ? port : nodePort }))
+)
+
+/** An engine that stands by has no API, only what other engines and carriers need of it. */
+const callNode = Carriage.layer(Gateway).pipe(
+  Layer.provide(callNodeGateway),
+  Layer.provide(Layer.merge(ports.admission, ports.requestTraces)),
+  Layer.provideMerge(Engine.callNode),
+  Layer.provide(publicFiles.layer.pipe(Layer.provide([FileLinks.layer, serverInfo]))),
+  Layer.provide(voice),
+  Layer.provideMerge(secrets.layerReading),
+  Layer.provide(
+    Layer.effectDiscard(
+      Effect.andThen(
+        awaitDispatcher,
+        StandingBy.use(({ begin }) => begin)
+      )
+    )
+  ),
+  Layer.provide(network),
+  Layer.provideMerge(outside),
+  Layer.provideMerge(ground)
+)
+
+/** Its metrics are for programs on this machine. */
 const callNodeMetrics = Layer.effectDiscard(
   Effect.gen(function* () {
     const { url } = yield* MetricsServer
@@ -196,25 +225,11 @@ const callNodeMetrics = Layer.effectDiscard(
     ports.metricsServer.pipe(
       Layer.provide([
         ports.admission,
+        EngineLock.layerAway,
         Layer.merge(ApiKeys.layer, Users.layer).pipe(Layer.provideMerge(AuditLog.layer), Layer.provide(logins.layer))
       ])
     )
   )
-)
-
-const callNodeGateway = Layer.unwrap(Effect.map(Config, ({ host, port }) => CallNodeGateway.layer({ host, port })))
-
-const callNode = Layer.merge(callNodeMetrics, CallNode.layer(Gateway)).pipe(
-  Layer.provide(callNodeGateway),
-  Layer.provide(Layer.merge(ports.admission, ports.requestTraces)),
-  Layer.provideMerge(Engine.callNode),
-  Layer.provide(publicFiles.layer.pipe(Layer.provide([FileLinks.layer, serverInfo]))),
-  Layer.provide(voice),
-  Layer.provide(secrets.layerReading),
-  Layer.provide(Layer.effectDiscard(CallNode.awaitDispatcher)),
-  Layer.provide(network),
-  Layer.provide(outside),
-  Layer.provide(ground)
 )
 
 /** Why the engine could not run: one line for an expected error, otherwise the whole cause. */
@@ -223,15 +238,26 @@ const explained = (cause: Cause.Cause<unknown>): string => {
   return error instanceof Error && "_tag" in error ? error.message : Cause.pretty(cause)
 }
 
-/** Runs until another engine takes over the database, or settles this one's calls. */
+/**
+ * Waits for the lock, and decides from then on; carries calls for the engine that has it until then. Runs until another engine takes over the
+ * database, or settles this one's calls. What both need is built once, and kept when the lock comes.
+ */
 const running = Effect.gen(function* () {
   const { role } = yield* Config
-  if (role === "calls") return yield* Effect.provide(CallNode.running, callNode)
-  return yield* Effect.provide(
-    Effect.flatMap(EngineLock, ({ replaced }) => replaced),
-    service
-  )
-})
+  const memoMap = yield* Layer.makeMemoMap
+  const own = yield* Effect.scope
+  const [carrying, measuring, deciding] = yield* Effect.all([Scope.fork(own), Scope.fork(own), Scope.fork(own)])
+  const carry = Effect.gen(function* () {
+    const context = yield* Layer.buildWithMemoMap(callNode, memoMap, carrying)
+    yield* Effect.provideContext(Layer.buildWithMemoMap(callNodeMetrics, memoMap, measuring), context)
+    const { end, over } = Context.get(context, Carriage)
+    yield* Context.get(context, StandingBy).begun(Effect.andThen(end, Scope.close(measuring, Exit.void)))
+    yield* over
+  })
+  if (role === "calls") return yield* carry
+  const decide = Effect.flatMap(Layer.buildWithMemoMap(service, memoMap, deciding), (context) => Context.get(context, EngineLock).replaced)
+  yield* Effect.raceFirst(decide, carry)
+}).pipe(Effect.scoped)
 
 interface Launch {
   /** Called once the engine has reported that it is ready. */

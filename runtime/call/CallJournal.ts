@@ -17,7 +17,7 @@ import { isProviderCallId } from "#core/provider/CallRef.ts"
 import { ConversationRecords } from "#runtime/conversation/ConversationRecords.ts"
 import type { Undone } from "#runtime/journal/FormerJournals.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
-import { EngineLock } from "#runtime/lock/EngineLock.ts"
+import { Charge } from "#runtime/lock/Charge.ts"
 import { CallNames } from "./CallNames.ts"
 import { guarded, makeGuardedClaims, unclaim, unclaimElsewhere } from "./GuardedClaims.ts"
 import type { LiveCall } from "./LiveCall.ts"
@@ -77,7 +77,7 @@ export class CallJournal extends Context.Service<
     Effect.gen(function* () {
       const store = yield* AttemptStore
       const local = yield* LocalJournal
-      const lock = yield* EngineLock
+      const charge = yield* Charge
       const claims = yield* makeGuardedClaims
       const names = yield* CallNames
       const recorder: OutcomeRecorder = {
@@ -97,7 +97,7 @@ export class CallJournal extends Context.Service<
           guarded(
             claims,
             claim.callIds,
-            store.claim({ ...claim, journal: claim.journal ?? local.id, timeline: lock.timeline() }),
+            store.claim({ ...claim, journal: claim.journal ?? local.id, timeline: charge.timeline() }),
             returned
           ),
         begin: (call, as) => guarded(claims, [as.callId], store.begin(call, { ...as, journal: as.journal ?? local.id }), () => {}),

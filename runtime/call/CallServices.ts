@@ -4,7 +4,7 @@ import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import { CallRate, RealMillis } from "#runtime/dispatch/CallRate.ts"
 import { Deadlines } from "#runtime/dispatch/Deadlines.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
-import { EngineLock } from "#runtime/lock/EngineLock.ts"
+import { Charge } from "#runtime/lock/Charge.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { CallConversations } from "./CallConversations.ts"
@@ -16,6 +16,7 @@ import { RecordPause } from "./RecordPause.ts"
 
 export interface CallServices {
   readonly agent: VoiceAgent["Service"]
+  readonly charge: Charge["Service"]
   readonly clock: Clock.Clock
   readonly conversations: (typeof CallConversations)["Service"]
   readonly deadlines: Deadlines["Service"]
@@ -24,7 +25,6 @@ export interface CallServices {
   readonly journal: CallJournal["Service"]
   /** Writes to this node's disk. */
   readonly local: LocalJournal["Service"]
-  readonly lock: EngineLock["Service"]
   readonly metrics: CallMetrics
   readonly optOuts: RecentOptOuts["Service"]
   readonly pass: (point: DialPoint) => void
@@ -37,13 +37,13 @@ export interface CallServices {
 export const callServices = Effect.gen(function* () {
   const services: CallServices = {
     agent: yield* VoiceAgent,
+    charge: yield* Charge,
     clock: yield* Clock.Clock,
     conversations: yield* CallConversations,
     deadlines: yield* Deadlines,
     fetcher: yield* ContextFetcher,
     journal: yield* CallJournal,
     local: yield* LocalJournal,
-    lock: yield* EngineLock,
     metrics: yield* CurrentCallMetrics,
     optOuts: yield* RecentOptOuts,
     pass: yield* PassDialPoint,

@@ -17,7 +17,7 @@ import type { CallRef } from "#core/provider/CallRef.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
-import { EngineLock } from "#runtime/lock/EngineLock.ts"
+import { Charge } from "#runtime/lock/Charge.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import type { CallOfNode } from "#runtime/trunk/CallsOfNode.ts"
@@ -203,7 +203,7 @@ const makeNode = Effect.fnUntraced(function* (drainSeconds: number) {
     clock,
     doubts,
     fibers,
-    forsaken: (yield* EngineLock).forsaken,
+    forsaken: (yield* Charge).forsaken,
     late,
     media: yield* MediaRoom,
     names: yield* CallNames,

@@ -18,7 +18,7 @@ import type { CallRef } from "#core/provider/CallRef.ts"
 import { CallbackAddresses, type OpenedAddress, PROBED_KIND } from "#runtime/trunk/CallbackAddresses.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
-import { EngineLock } from "#runtime/lock/EngineLock.ts"
+import { Charge } from "#runtime/lock/Charge.ts"
 import { CallsElsewhere } from "./CallsElsewhere.ts"
 import { CallSupervisor } from "./CallSupervisor.ts"
 import { makeGathering } from "#runtime/postgres/Gathering.ts"
@@ -45,11 +45,11 @@ export const layer = Layer.effect(
     const inbox: Inbox = {
       addresses: yield* CallbackAddresses,
       attempts: yield* AttemptStore,
+      charge: yield* Charge,
       clock,
       deliveries,
       elsewhere: yield* CallsElsewhere,
       keeping: yield* FiberMap.make<string, CarrierAnswer, never>(),
-      lock: yield* EngineLock,
       metrics: yield* CurrentCallMetrics,
       pool: yield* TrunkPool,
       refused: yield* RefusedRequests,
@@ -64,12 +64,12 @@ export const layer = Layer.effect(
 interface Inbox {
   readonly addresses: (typeof CallbackAddresses)["Service"]
   readonly attempts: AttemptStore["Service"]
+  readonly charge: Charge["Service"]
   readonly clock: Clock.Clock
   readonly deliveries: CarrierDeliveries["Service"]
   readonly elsewhere: CallsElsewhere["Service"]
   /** Deliveries being stored. Copies that arrive meanwhile share the result. */
   readonly keeping: FiberMap.FiberMap<string, CarrierAnswer, never>
-  readonly lock: EngineLock["Service"]
   readonly metrics: CallMetrics
   readonly pool: TrunkPool["Service"]
   readonly refused: (typeof RefusedRequests)["Service"]
@@ -124,9 +124,13 @@ const take = Effect.fnUntraced(
  * The address of the engine that has the call, if not this one: either a leaving engine has it, or this engine is leaving and its successor
  * dialed it.
  */
-const elsewhereOf = ({ elsewhere, lock, supervisor }: Inbox, { callId }: CallbackAddress, { headers }: CarrierCall): string | undefined => {
+const elsewhereOf = (
+  { charge, elsewhere, supervisor }: Inbox,
+  { callId }: CallbackAddress,
+  { headers }: CarrierCall
+): string | undefined => {
   if (callId === undefined || PASSED_ON in headers || supervisor.has(callId)) return undefined
-  return elsewhere.addressOf(callId) ?? lock.successor()
+  return elsewhere.addressOf(callId) ?? charge.successor()
 }
 
 /** Annotates each log entry individually: few callbacks log anything. */

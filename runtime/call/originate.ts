@@ -120,8 +120,8 @@ class OutgoingRequest {
   /** No other engine is dialing, the permit holds, and the number has not opted out since its contact was claimed. */
   isAllowed(): boolean {
     const { call, dialing, services } = this
-    const { lock, optOuts } = services
-    return lock.isHeld() && dialing.permit.holds() && !optOuts.has(call.attempt.organizationId, dialing.phoneNumber)
+    const { charge, optOuts } = services
+    return charge.mayDial() && dialing.permit.holds() && !optOuts.has(call.attempt.organizationId, dialing.phoneNumber)
   }
 
   mayLeave(): boolean {

@@ -30,7 +30,7 @@ export const transfer = Effect.fnUntraced(function* (services: CallServices, cal
 })
 
 const request = Effect.fnUntraced(function* (
-  { clock, local, lock, rate }: CallServices,
+  { charge, clock, local, rate }: CallServices,
   call: LiveCall,
   { destination, transfer }: Command
 ) {
@@ -42,7 +42,7 @@ const request = Effect.fnUntraced(function* (
   call.transfer = transfer
   const leave = (): boolean => {
     // A call that has been hung up in the meantime has no transfer left.
-    hasLeft = call.transfer === transfer && !call.isOver && lock.isHeld() && departure.leave()
+    hasLeft = call.transfer === transfer && !call.isOver && charge.mayDial() && departure.leave()
     call.transfer = undefined
     if (hasLeft) local.handed(call.ref.callId, transfer)
     return hasLeft

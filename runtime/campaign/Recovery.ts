@@ -89,18 +89,20 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
 
 /**
  * Only one engine dispatches calls on the database at a time, so every open attempt belongs either to an engine that is gone, whatever its name,
- * or to one that is leaving or a call node, and still has the call.
+ * or to one that is leaving or a call node, and still has the call. This engine itself may have carried it until now.
  */
 const leftBehind = Effect.gen(function* () {
   const store = yield* AttemptStore
   const elsewhere = yield* CallsElsewhere
   const slots = yield* Slots
   const engines = elsewhere.engines()
+  const supervisor = yield* CallSupervisor
   const left: Array<LeftAttempt> = []
   for (const attempt of yield* store.live) {
     const { callId, campaign } = attempt
     const engine = engines.find((each) => hasCall(each, attempt))
-    if (engine === undefined) left.push(attempt)
+    if (supervisor.has(callId)) slots.widen(callId, scopesOf(campaign?.campaignId, attempt))
+    else if (engine === undefined) left.push(attempt)
     else {
       elsewhere.add({ callId, campaignId: campaign?.campaignId, journal: engine.journal })
       slots.adopt(callId, scopesOf(campaign?.campaignId, attempt))

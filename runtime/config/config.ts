@@ -220,6 +220,13 @@ const table = {
       "Where engines that stand by reach this one, at its `PORT`. Default: `HOST`, or the machine's name if that is all addresses.",
     allowed: "an IP address or a host name"
   }),
+  nodePort: required(integer(0, 65535), {
+    name: "NODE_PORT",
+    default: "0",
+    description:
+      "Port on `HOST` where other engines, and at `MEDIA_URL` carriers, reach the calls that this engine carries while it stands by. `0` takes any free port.",
+    allowed: "a whole number from 0 to 65535"
+  }),
   role: required(Schema.Literals(["all", "calls"]), {
     name: "ROLE",
     default: "all",

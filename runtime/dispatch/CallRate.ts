@@ -58,6 +58,8 @@ export class CallRate extends Context.Service<
     readonly queue: (wake: () => void) => RateQueue
     /** The provider has refused a call because there were too many: calls under this rate are spaced further apart for a while. */
     readonly slowDown: (scope: RateScope) => void
+    /** Nothing may leave before this moment: another engine may have dialed shortly before, and its calls count toward the same rates. */
+    readonly begin: (first: SteadyMillis) => void
     /** How many scopes are kept in memory: those used in the last second, those slowed down, and those being waited for. */
     readonly size: () => number
   }
@@ -68,11 +70,12 @@ export class CallRate extends Context.Service<
       const clock = yield* Clock.Clock
       const realMillis = yield* RealMillis
       const now = () => nowOf(clock)
-      const paces = new Paces(now, realMillis, yield* FirstDeparture)
+      const paces = new Paces(now, realMillis)
       const ticks = Effect.sync(() => setInterval(() => paces.tick(), TICK_MILLIS).unref())
       yield* Effect.acquireRelease(ticks, (timer) => Effect.sync(() => clearInterval(timer)))
       const turns = new Turns(paces, now)
       return {
+        begin: (first) => paces.begin(first),
         queue: (wake) => turns.queue(wake),
         reserve: (scopes) => turns.reserve(scopes, now()),
         slowDown: (scope) => {
@@ -86,11 +89,6 @@ export class CallRate extends Context.Service<
 
 /** Milliseconds that really pass, whatever the clock says. A test that controls the clock makes them stand still. */
 export const RealMillis = Context.Reference<() => number>("runtime/dispatch/RealMillis", { defaultValue: () => () => performance.now() })
-
-/** Nothing may leave before this moment: another engine may have dialed shortly before, and its calls count toward the same rates. */
-export const FirstDeparture = Context.Reference<SteadyMillis>("runtime/dispatch/FirstDeparture", {
-  defaultValue: () => Number.NEGATIVE_INFINITY
-})
 
 const SWEEP_MILLIS = 1000
 /** A turn of the event loop takes longer than this only if the machine gave the process no CPU time. */
@@ -119,18 +117,21 @@ class Paces {
   readonly #paces = new Map<string, Pace>()
   readonly #now: () => SteadyMillis
   readonly #realMillis: () => number
-  readonly #first: SteadyMillis
+  #first: SteadyMillis = Number.NEGATIVE_INFINITY
   /** In the order in which they asked. */
   readonly #leaving: Array<Leaving> = []
   #sweptAt = Number.NEGATIVE_INFINITY
   #tickedAt: number
-  #carefulUntil: SteadyMillis
+  #carefulUntil: SteadyMillis = Number.NEGATIVE_INFINITY
 
-  constructor(now: () => SteadyMillis, realMillis: () => number, first: SteadyMillis) {
+  constructor(now: () => SteadyMillis, realMillis: () => number) {
     this.#now = now
     this.#realMillis = realMillis
-    this.#first = first
     this.#tickedAt = realMillis()
+  }
+
+  begin(first: SteadyMillis): void {
+    this.#first = first
     this.#carefulUntil = first + CAREFUL_MILLIS
   }
 

@@ -45,6 +45,8 @@ export class Slots extends Context.Service<
     readonly tryTake: (holder: string, scopes: ReadonlyArray<SlotScope>) => boolean
     /** Takes a slot for a call that is already in progress, whatever the limits say. */
     readonly adopt: (holder: string, scopes: ReadonlyArray<SlotScope>) => void
+    /** Counts the holder's slot in these scopes as well, whatever the limits say. */
+    readonly widen: (holder: string, scopes: ReadonlyArray<SlotScope>) => void
     /** Idempotent. */
     readonly release: (holder: string) => void
     readonly holds: (holder: string) => boolean
@@ -74,6 +76,7 @@ export class Slots extends Context.Service<
         awaitClaims: exchanges.pipe(Effect.andThen(Effect.suspend(() => awaitAll(claims)))),
         tryTake: (holder, scopes) => held.tryTake(holder, scopes),
         adopt: (holder, scopes) => held.adopt(holder, scopes),
+        widen: (holder, scopes) => held.widen(holder, scopes),
         release: (holder) => {
           held.drop(holder)
           waiting.serve()
@@ -141,6 +144,12 @@ class HeldSlots {
     if (this.has(holder)) return
     this.#held.set(holder, { freedAt, scopes })
     for (const { key } of scopes) this.#used.set(key, this.used(key) + 1)
+  }
+
+  widen(holder: string, scopes: ReadonlyArray<SlotScope>): void {
+    const slot = this.#held.get(holder)
+    this.drop(holder)
+    this.adopt(holder, [...(slot?.scopes ?? []), ...scopes], slot?.freedAt)
   }
 
   drop(holder: string): void {

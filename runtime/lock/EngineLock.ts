@@ -21,6 +21,7 @@ import { DatabaseServer, type Server } from "#runtime/postgres/DatabaseServer.ts
 import type { Descent } from "#runtime/postgres/Lineage.ts"
 import { type Identity, type LockStore, lockStore, type Seen } from "#runtime/postgres/LockStore.ts"
 import { Beats } from "./Beats.ts"
+import { Charge } from "./Charge.ts"
 import { type Follower, following } from "./Forwarding.ts"
 import { judge, makeSilence, PROOF_MILLIS } from "./Incumbent.ts"
 import { type Departing, Leaving } from "./Leaving.ts"
@@ -61,6 +62,19 @@ interface Taken {
   readonly descent: Descent
 }
 
+/** An engine that has never had the lock. */
+const without = {
+  awaitHeld: Effect.never,
+  dialNoMore: () => {},
+  isHeld: () => false,
+  leave: () => {},
+  listensAt: () => {},
+  onFailover: () => {},
+  replaced: Effect.never,
+  settled: Effect.void,
+  taken: { at: 0, descent: "same", isTakeover: false, otherDialedUntil: undefined }
+} as const
+
 export class EngineLock extends Context.Service<
   EngineLock,
   {
@@ -81,14 +95,8 @@ export class EngineLock extends Context.Service<
     readonly listensAt: (address: string) => void
     /** Gives up the lock as soon as the database is reachable; call `dialNoMore` first. From then on, connections to its port are forwarded. */
     readonly leave: (departing: Departing) => void
-    /** Returns once the dialing engine has given up on this leaving engine and settles its calls. */
-    readonly forsaken: Effect.Effect<void>
-    /** The address of the engine that dials in place of this leaving one. */
-    readonly successor: () => string | undefined
     /** To be run once everything the database may have lost before the start has been dealt with. */
     readonly settled: Effect.Effect<void>
-    /** The timeline of the database on which this engine dials; undefined if the server does not report one. */
-    readonly timeline: () => string | undefined
     /** Fails once another engine has taken over or the database has been replaced. */
     readonly replaced: Effect.Effect<never, EngineReplaced | DatabaseReplaced>
   }
@@ -97,21 +105,10 @@ export class EngineLock extends Context.Service<
     EngineLock,
     Effect.suspend(() => open)
   )
+  /** For an engine that stands by. */
+  static readonly layerAway = Layer.succeed(EngineLock, without)
   /** For tests of code that asks `isHeld`. */
-  static readonly layerHeld = Layer.succeed(EngineLock, {
-    awaitHeld: Effect.void,
-    dialNoMore: () => {},
-    forsaken: Effect.never,
-    isHeld: () => true,
-    leave: () => {},
-    listensAt: () => {},
-    onFailover: () => {},
-    replaced: Effect.never,
-    settled: Effect.void,
-    successor: () => undefined,
-    taken: { at: 0, descent: "same", isTakeover: false, otherDialedUntil: undefined },
-    timeline: () => undefined
-  })
+  static readonly layerHeld = Layer.succeed(EngineLock, { ...without, awaitHeld: Effect.void, isHeld: () => true })
 }
 
 interface Standby {
@@ -159,9 +156,9 @@ const acquire = Effect.fnUntraced(function* (store: LockStore, { me, takeoverMil
   }
 })
 
-/** If an engine of the same name is leaving, providers would mistake its calls for ours. */
-const isNamesake = (store: LockStore, { node }: Identity, takeoverMillis: number) =>
-  Effect.map(store.leavingAs(node, takeoverMillis / 1000), (processes) => processes.some((process) => !isGone(process)))
+/** If another engine of the same name has calls, providers would mistake them for ours. */
+const isNamesake = (store: LockStore, me: Identity, takeoverMillis: number) =>
+  Effect.map(store.othersAs(me, takeoverMillis / 1000), (processes) => processes.some((process) => !isGone(process)))
 
 const named = (seen: Seen) => Effect.annotateLogs({ engine: nameOf(seen) })
 
@@ -302,7 +299,8 @@ const open = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const proof = new Proof(clock, PROOF_MILLIS)
   const me: Identity = { host: hostname(), node: nodeName, pid: process.pid, process: ownName() }
-  const leaving = new Leaving(me, host, yield* Effect.scope)
+  const charge = yield* Charge
+  const leaving = new Leaving(me, host, yield* Effect.scope, charge.forsake)
   const whereabouts = new Whereabouts()
   const taken = yield* Deferred.make<Taken>()
   const replaced = yield* Deferred.make<never, EngineReplaced | DatabaseReplaced>()
@@ -314,6 +312,7 @@ const open = Effect.gen(function* () {
   const came = yield* Deferred.await(taken)
   let isStopping = false
   const isHeld = () => !isStopping && proof.holds()
+  charge.take({ isHeld, successor: () => leaving.successor, timeline: () => whereabouts.timeline })
   return {
     awaitHeld: Effect.gen(function* () {
       while (!isHeld()) yield* Effect.sleep(HELD_AGAIN)
@@ -321,7 +320,6 @@ const open = Effect.gen(function* () {
     dialNoMore: () => {
       isStopping = true
     },
-    forsaken: leaving.forsaken,
     isHeld,
     leave: leaving.begin,
     listensAt: whereabouts.listensAt,
@@ -330,8 +328,6 @@ const open = Effect.gen(function* () {
     },
     replaced: Deferred.await(replaced),
     settled: whereabouts.settled,
-    successor: () => leaving.successor,
-    taken: came,
-    timeline: () => whereabouts.timeline
+    taken: came
   }
 })

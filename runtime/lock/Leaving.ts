@@ -2,7 +2,7 @@
  * An engine that is asked to stop while calls are in progress gives up the lock at once and stays until they are over. Meanwhile it shows that
  * it is alive, and forwards connections to its port to the engine that dials.
  */
-import { Deferred, Effect, Latch, Scope } from "effect"
+import { Effect, Latch, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Identity, LeavingEngine, LockStore } from "#runtime/postgres/LockStore.ts"
 import { type Follower, following } from "./Forwarding.ts"
@@ -18,17 +18,19 @@ export class Leaving {
   /** The address it listens on. */
   readonly #host: string
   readonly #scope: Scope.Scope
+  /** To be run once another engine settles the calls of this one. */
+  readonly forsake: Effect.Effect<void>
   readonly #isAsked = Latch.makeUnsafe(false)
-  readonly #forsaken = Deferred.makeUnsafe<void>()
   #departing: Departing | undefined
   #follower: Follower | undefined
   /** The address of the engine that dials. */
   successor: string | undefined
 
-  constructor(me: Identity, host: string, scope: Scope.Scope) {
+  constructor(me: Identity, host: string, scope: Scope.Scope, forsake: Effect.Effect<void>) {
     this.#me = me
     this.#host = host
     this.#scope = scope
+    this.forsake = forsake
   }
 
   readonly begin = (departing: Departing): void => {
@@ -42,10 +44,6 @@ export class Leaving {
 
   /** Returns once this engine has been asked to leave. */
   readonly asked = this.#isAsked.await
-
-  /** Returns once another engine settles the calls of this one. */
-  readonly forsaken = Deferred.await(this.#forsaken)
-  readonly forsake = Effect.asVoid(Deferred.succeed(this.#forsaken, undefined))
 
   /** For a session that has the lock. Returns at once if this engine was not asked to leave; otherwise never. */
   readonly go = (store: LockStore, epoch: number): Effect.Effect<void, SqlError.SqlError> =>

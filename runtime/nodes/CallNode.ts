@@ -1,12 +1,10 @@
 /**
- * A call node (`ROLE=calls`): carries the calls that the dispatcher places, from the originate to their records, and dials nothing of its own. It
- * asks for each request right before it is sent, so it sends nothing while it cannot reach the dispatcher; its calls go on regardless, and reach
- * the database as any others.
+ * A call node: an engine while it has no lock. It carries the calls that the dispatcher places, from the originate to their records, and dials nothing
+ * of its own. It asks for each request right before it is sent, so it sends nothing while it cannot reach the dispatcher; its calls go on regardless,
+ * and reach the database as any others. Once it has the lock, it follows its calls itself.
  */
-import { Clock, Context, Deferred, Effect, FiberSet, Layer, Schema, Stream } from "effect"
-import { SqlClient } from "effect/sql"
+import { Clock, Context, Effect, FiberSet, Layer } from "effect"
 import { randomUUID } from "node:crypto"
-import { hostname } from "node:os"
 import { WakeWaiting } from "#core/call/NumberHold.ts"
 import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import { LiveFeedback } from "#core/run/LiveFeedback.ts"
@@ -16,57 +14,23 @@ import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { NodeLinks } from "#core/node/NodeLinks.ts"
 import { CallJournal } from "#runtime/call/CallJournal.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
-import { Config } from "#runtime/config/config.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
-import { EngineLock } from "#runtime/lock/EngineLock.ts"
-import { beat, register, surroundings, unregister } from "#runtime/postgres/OtherEngineStore.ts"
+import { layerOptOuts } from "#runtime/journal/Promises.ts"
+import { Charge } from "#runtime/lock/Charge.ts"
 import { Migrations } from "#runtime/postgres/postgres.ts"
-import { ownName } from "#runtime/process/ProcessName.ts"
 import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
-import { ownAddress } from "#runtime/lock/ownAddress.ts"
 import { CarriedCalls } from "./CarriedCalls.ts"
 import { Dispatcher } from "./Dispatcher.ts"
 import { isProof, MOST_BYTES_OF_STRANGERS, proofOf } from "./handshake.ts"
-import { type FromNode, PING_MILLIS, PROTOCOL, SILENT_MILLIS, type ToNode } from "./messages.ts"
+import { type FromNode, PROTOCOL, SILENT_MILLIS, type ToNode } from "./messages.ts"
 import { NodeLink } from "./NodeLink.ts"
 
-const BEAT = "500 millis"
-const LOOK = "500 millis"
 /** Without a sign from the database for this long, calls go elsewhere: what becomes of them could not be recorded here. */
 const RECORDLESS_MILLIS = SILENT_MILLIS
 
-/** The dispatcher has given this call node up, and settles its calls. */
-class CallNodeForsaken extends Schema.TaggedError<CallNodeForsaken>()("CallNodeForsaken", {}) {
-  override get message(): string {
-    return "This call node could not be heard for a while, and its calls are settled by the engine that dispatches them: start it again"
-  }
-}
-
-/** Why this node is to end. */
-class Dismissal extends Context.Service<
-  Dismissal,
-  {
-    /** The dispatcher has given it up. */
-    readonly forsaken: Deferred.Deferred<void>
-    /** The dispatcher is of a newer release, and waits until it has left. */
-    readonly superseded: Deferred.Deferred<void>
-  }
->()("runtime/nodes/Dismissal") {
-  static readonly layer = Layer.effect(Dismissal, Effect.all({ forsaken: Deferred.make<void>(), superseded: Deferred.make<void>() }))
-}
-
-/** A call node needs no lock: each of its requests is allowed one by one. */
-export const lockLayer = Layer.effect(
-  EngineLock,
-  Effect.gen(function* () {
-    const held = yield* EngineLock
-    return { ...held, forsaken: Deferred.await((yield* Dismissal).forsaken) }
-  })
-).pipe(Layer.provide(EngineLock.layerHeld), Layer.provideMerge(Dismissal.layer))
-
-/** Campaigns that wait for a number run elsewhere. */
+/** Campaigns that wait for a number run where calls are dispatched. */
 export const wakeLayer = Layer.effect(
   WakeWaiting,
   Effect.map(
@@ -91,49 +55,43 @@ export const optOutsLayer = Layer.effect(
       }
     })
   })
-).pipe(Layer.provide(RecentOptOuts.layer))
+).pipe(Layer.provide(layerOptOuts))
 
 /** Those who watch a call are connected to the dispatcher. What is said in the other calls stays here. */
 export const feedbackLayer = Layer.effect(
   LiveFeedback,
-  Effect.map(Dispatcher, ({ isWatched, say }) =>
-    LiveFeedback.of({
-      onWatch: () => {},
+  Effect.gen(function* () {
+    const here = yield* LiveFeedback
+    const { isWatched, say } = yield* Dispatcher
+    return LiveFeedback.of({
+      ...here,
       publish: (organizationId, runId, event) => {
+        here.publish(organizationId, runId, event)
         if (isWatched(organizationId, runId)) say({ _tag: "Feedback", event, organizationId, runId })
-      },
-      watch: () => Stream.never,
-      watched: () => []
+      }
     })
-  )
-)
+  })
+).pipe(Layer.provide(LiveFeedback.layer))
 
-/** The dispatcher's own trunks tell campaigns about outages. */
-export const outagesLayer = Layer.succeed(TrunkOutages, {
-  began: () => Effect.void,
-  ended: () => Effect.void,
-  keepFor: () => Effect.void,
-  tell: () => Effect.succeed({ isPending: false, told: [] }),
-  untold: Effect.succeed([])
-})
-
-/** Waits for an engine that dispatches calls, and until no other engine has this one's name: providers would mistake its calls for ours. */
-export const awaitDispatcher = Effect.gen(function* () {
-  const { nodeName, takeoverSeconds } = yield* Config
-  const sql = yield* SqlClient.SqlClient
-  for (let isSaid = false; ; isSaid = true) {
-    const { hasNamesake, isLed } = yield* Effect.orDie(surroundings(sql, nodeName, takeoverSeconds))
-    if (isLed && !hasNamesake) return
-    if (!isSaid)
-      yield* hasNamesake
-        ? Effect.logWarning("another engine has the same NODE_NAME: this call node waits until it ends", { nodeName })
-        : Effect.logInfo("this call node waits for an engine that dispatches calls")
-    yield* Effect.sleep(LOOK)
-  }
-})
+/** Only the dispatcher's own trunks tell campaigns about outages. */
+export const outagesLayer = Layer.effect(
+  TrunkOutages,
+  Effect.gen(function* () {
+    const outages = yield* TrunkOutages
+    const { isTaken } = yield* Charge
+    const ifTaken = <A>(work: Effect.Effect<A>, otherwise: A) => Effect.suspend(() => (isTaken() ? work : Effect.succeed(otherwise)))
+    return TrunkOutages.of({
+      began: (away, at, heldUp) => ifTaken(outages.began(away, at, heldUp), undefined),
+      ended: (away, at) => ifTaken(outages.ended(away, at), undefined),
+      keepFor: (id, endpoints) => ifTaken(outages.keepFor(id, endpoints), undefined),
+      tell: (away, now) => ifTaken(outages.tell(away, now), { isPending: false, told: [] }),
+      untold: ifTaken(outages.untold, [])
+    })
+  })
+).pipe(Layer.provide(TrunkOutages.layer))
 
 /** The calls that this node carries, and how many more it can. */
-class Carrying extends Context.Service<
+export class Carrying extends Context.Service<
   Carrying,
   {
     readonly carried: CarriedCalls
@@ -165,9 +123,9 @@ class Carrying extends Context.Service<
   )
 }
 
-const schemaVersionOf = ({ own }: Migrations["Service"]): number => own.at(-1)?.version ?? 0
+export const schemaVersionOf = ({ own }: Migrations["Service"]): number => own.at(-1)?.version ?? 0
 
-/** What the dispatcher says. */
+/** What the dispatcher says. An engine that has the lock lets nobody in. */
 export const layerLinks = Layer.effect(
   NodeLinks,
   Effect.gen(function* () {
@@ -175,8 +133,11 @@ export const layerLinks = Layer.effect(
     const sealer = yield* Sealer
     const { id: journal } = yield* LocalJournal
     const { carried, sayRoom } = yield* Carrying
+    const { isTaken, onTake } = yield* Charge
     const fork = yield* FiberSet.makeRuntime()
     return receiving({
+      onTake,
+      isWelcome: () => !isTaken(),
       isSealed: (proof, nonce) => isProof(sealer, "dispatcher", journal, nonce, proof),
       schemaVersion: schemaVersionOf(yield* Migrations),
       heard: (message) => (message._tag === "Watch" ? dispatcher.watch(message) : carried.hear(message)),
@@ -187,6 +148,7 @@ export const layerLinks = Layer.effect(
         sayRoom()
       },
       lost: () => {
+        if (isTaken()) return
         dispatcher.lost()
         carried.lost()
         fork(Effect.logWarning("the dispatcher cannot be heard, so no call leaves until it can"))
@@ -195,62 +157,11 @@ export const layerLinks = Layer.effect(
   })
 ).pipe(Layer.provideMerge(Carrying.layer))
 
-/** Tells the dispatcher that this node is there. `front`: where it listens. */
-export const layer = <R>(front: Effect.Effect<{ readonly port: number }, never, R>) =>
-  Layer.effectDiscard(
-    Effect.gen(function* () {
-      const config = yield* Config
-      const sql = yield* SqlClient.SqlClient
-      const { id: journal } = yield* LocalJournal
-      const { drain } = yield* CallSupervisor
-      const { forsaken, superseded } = yield* Dismissal
-      const { beaten, carried, sayRoom } = yield* Carrying
-      const schemaVersion = schemaVersionOf(yield* Migrations)
-      const address = ownAddress(config, (yield* front).port)
-      yield* Effect.orDie(register(sql, { address, host: hostname(), journal, node: config.nodeName, process: ownName(), schemaVersion }))
-      beaten()
-      yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(unregister(sql, journal), "2 seconds")))
-      yield* Effect.sleep(BEAT).pipe(
-        Effect.andThen(beat(sql, journal)),
-        Effect.tap(() => Effect.sync(beaten)),
-        Effect.catch(() => Effect.succeed("Kept" as const)),
-        Effect.tap((how) => (how === "Superseded" ? Deferred.succeed(superseded, undefined) : Effect.void)),
-        Effect.repeat({ while: (how) => how !== "Forsaken" }),
-        Effect.andThen(Deferred.succeed(forsaken, undefined)),
-        Effect.forkScoped
-      )
-      yield* showRoom.pipe(Effect.forkScoped)
-      yield* Effect.addFinalizer(() =>
-        Effect.gen(function* () {
-          carried.leave()
-          sayRoom()
-          yield* drain
-        })
-      )
-      yield* Effect.logInfo("this call node is ready, and carries the calls that are dispatched to it").pipe(
-        Effect.annotateLogs({ address })
-      )
-    })
-  )
-
-/** Repeats how many calls this node can carry, and says why it carries none. */
-const showRoom = Effect.gen(function* () {
-  const { isCutOff, sayRoom } = yield* Carrying
-  for (let wasCutOff = false; ; ) {
-    yield* Effect.sleep(PING_MILLIS)
-    sayRoom()
-    const isNow = isCutOff()
-    if (isNow === wasCutOff) continue
-    wasCutOff = isNow
-    yield* isNow
-      ? Effect.logWarning("the database cannot be reached, so this call node takes no calls until it can")
-      : Effect.logInfo("the database can be reached again")
-  }
-})
-
 type Hello = Extract<ToNode, { readonly _tag: "Hello" }>
 
 interface Reception {
+  readonly isWelcome: () => boolean
+  readonly onTake: (tell: () => void) => void
   /** The dispatcher has sealed the challenge with the installation's key. */
   readonly isSealed: (proof: unknown, nonce: string) => boolean
   readonly schemaVersion: number
@@ -261,9 +172,11 @@ interface Reception {
 }
 
 /** Lets in whoever proves that it is a dispatcher of the same release. */
-const receiving = ({ followed, heard, isSealed, lost, schemaVersion }: Reception): NodeLinks["Service"] => {
+const receiving = ({ followed, heard, isSealed, isWelcome, lost, onTake, schemaVersion }: Reception): NodeLinks["Service"] => {
   let current: NodeLink<ToNode, FromNode> | undefined
+  onTake(() => current?.close())
   const isDispatcher = (message: ToNode, nonce: string): message is Hello =>
+    isWelcome() &&
     message._tag === "Hello" &&
     message.protocol === PROTOCOL &&
     message.schemaVersion === schemaVersion &&
@@ -315,12 +228,4 @@ const makeCarried = Effect.fnUntraced(function* (say: (message: FromNode) => voi
     slots: yield* Slots,
     supervisor: yield* CallSupervisor
   })
-})
-
-/** Fails once the dispatcher has given this node up, and returns once it is to leave. Then its calls get time to end, and it still shows that it is alive. */
-export const running = Effect.gen(function* () {
-  const { forsaken, superseded } = yield* Dismissal
-  const isForsaken = Effect.andThen(Deferred.await(forsaken), Effect.fail(new CallNodeForsaken()))
-  yield* Effect.raceFirst(Deferred.await(superseded), isForsaken)
-  yield* Effect.logInfo("an engine of a newer release waits for this call node, which ends when its calls are over")
 })

@@ -1,6 +1,7 @@
-/** The calls of a call node: started when the dispatcher places them, and reported to it. */
+/** The calls of a call node: started when the dispatcher places them, and reported to it, or to this engine itself once it has the lock. */
 import { type Clock, Effect, Fiber } from "effect"
-import type { CallId } from "#core/Id.ts"
+import type { NewAttempt } from "#core/call/Attempt.ts"
+import type { CallId, CampaignId } from "#core/Id.ts"
 import type { CallJournal } from "#runtime/call/CallJournal.ts"
 import type { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import type { CallWatcher } from "#runtime/call/LiveCall.ts"
@@ -34,6 +35,10 @@ export class CarriedCalls {
   /** Of calls whose actors live. */
   readonly #departures = new Map<CallId, RemoteDeparture>()
   readonly #renewals = new Set<Fiber.Fiber<void>>()
+  /** Watches the calls of a campaign, once this engine has the lock. */
+  #watcherHere: ((id: CampaignId) => CallWatcher) | undefined
+  /** Another engine has had calls placed here. */
+  hasCarried = false
   /** Takes no more calls. */
   isLeaving = false
 
@@ -43,6 +48,13 @@ export class CarriedCalls {
 
   leave(): void {
     this.isLeaving = true
+  }
+
+  /** This engine has the lock: it takes no more calls from others, and its calls report to their campaigns here. */
+  watchedBy(watcherOf: (id: CampaignId) => CallWatcher): void {
+    this.leave()
+    this.lost()
+    this.#watcherHere = watcherOf
   }
 
   /** Those that live, and those that left a moment ago: the database may have forgotten how they ended. */
@@ -76,6 +88,7 @@ export class CarriedCalls {
   #place({ attempt, from, marked }: Place): Effect.Effect<void> {
     const { media, pool, say, slots, supervisor } = this.#means
     const { callId } = attempt
+    this.hasCarried = true
     const departure = this.#departureOf(callId)
     this.#departures.set(callId, departure)
     const placing = Effect.gen({ self: this }, function* () {
@@ -83,7 +96,7 @@ export class CarriedCalls {
       if (trunk === undefined || !(yield* awaitUp(trunk, CONNECT_MILLIS)) || !departure.holds() || !trunk.admit(callId)) return false
       slots.adopt(callId, [media.scope(true)])
       const dialing = { departure, from, marked, permit: departure, placed: () => say({ _tag: "Placed", callId }) }
-      yield* supervisor.start(attempt, trunk, dialing, this.#watcherOf(callId)).pipe(
+      yield* supervisor.start(attempt, trunk, dialing, this.#watcherOf(attempt)).pipe(
         Effect.onError(() =>
           Effect.sync(() => {
             slots.release(callId)
@@ -118,19 +131,23 @@ export class CarriedCalls {
     })
   }
 
-  #watcherOf(callId: CallId): CallWatcher {
+  #watcherOf({ callId, campaign }: NewAttempt): CallWatcher {
     const { local, say } = this.#means
+    const tell = (message: FromNode, hear: (watcher: CallWatcher) => void) => {
+      if (this.#watcherHere === undefined) say(message)
+      else if (campaign !== undefined) hear(this.#watcherHere(campaign.campaignId))
+    }
     return {
-      over: (how, { refusal }) => say({ _tag: "Over", callId, how, refusal }),
-      lineFree: (how) => say({ _tag: "LineFree", callId, how }),
-      greetingMissed: () => say({ _tag: "GreetingMissed", callId }),
-      recorded: (how, recorded) => {
+      over: (how, call) => tell({ _tag: "Over", callId, how, refusal: call.refusal }, ({ over }) => over?.(how, call)),
+      lineFree: (how) => tell({ _tag: "LineFree", callId, how }, ({ lineFree }) => lineFree?.(how)),
+      greetingMissed: () => tell({ _tag: "GreetingMissed", callId }, ({ greetingMissed }) => greetingMissed?.()),
+      recorded: (how, recorded, attempt) => {
         const { end, undone } = local.known(callId, undefined)
-        say({ _tag: "Recorded", callId, end, how, recorded, undone })
+        tell({ _tag: "Recorded", callId, end, how, recorded, undone }, (watcher) => watcher.recorded?.(how, recorded, attempt))
       },
-      gone: () => {
+      gone: (attempt) => {
         this.#departures.delete(callId)
-        say({ _tag: "Gone", callId })
+        tell({ _tag: "Gone", callId }, ({ gone }) => gone?.(attempt))
       }
     }
   }

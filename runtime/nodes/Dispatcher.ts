@@ -1,4 +1,4 @@
-/** The dispatcher as a call node knows it: what is said to it, and what it wants to be told. */
+/** The engine that dispatches, as the calls of this one know it: what is said to it, and what it wants to be told. It may be this engine itself. */
 import { Context, Layer } from "effect"
 import type { OrganizationId, RunId } from "#core/Id.ts"
 import type { FromNode, ToNode } from "./messages.ts"
@@ -11,6 +11,8 @@ export class Dispatcher extends Context.Service<
     readonly say: (message: FromNode) => void
     readonly follow: (say: (message: FromNode) => void) => void
     readonly lost: () => void
+    /** This engine dispatches from now on, and hears what its calls say. */
+    readonly isHere: (hear: (message: FromNode) => void) => void
     /** Calls `tell` whenever this node follows a dispatcher, which may be the same one as before. */
     readonly onFollow: (tell: () => void) => void
     /** Somebody watches a run, or nobody does any more. */
@@ -39,6 +41,10 @@ export class Dispatcher extends Context.Service<
       onFollow: (tell: () => void) => void watchers.push(tell),
       lost: () => {
         say = silent
+        watched.clear()
+      },
+      isHere: (hear: (message: FromNode) => void) => {
+        say = hear
         watched.clear()
       }
     }

@@ -148,13 +148,14 @@ const leavingOn = (ask: Ask) => ({
     ),
   /** Its calls are over. */
   left: (journal: string, address: string) => ask(leftSql, [journal, address]),
-  /** The processes of engines with this name that are leaving and have sent a beat in the last `seconds`. */
-  leavingAs: (node: string, seconds: number) =>
+  /** The other processes of engines with this name that have calls, and have sent a beat in the last `seconds`. */
+  othersAs: ({ node, process }: Identity, seconds: number) =>
     Effect.map(
-      ask("SELECT process FROM leaving_engines WHERE node = $1 AND beat_at > clock_timestamp() - $2::float8 * interval '1 second'", [
-        node,
-        seconds
-      ]),
+      ask(
+        `SELECT process FROM leaving_engines
+         WHERE node = $1 AND process <> $3 AND beat_at > clock_timestamp() - $2::float8 * interval '1 second'`,
+        [node, seconds, process]
+      ),
       (rows) => rows.map(({ process }) => String(process))
     )
 })

@@ -46,16 +46,16 @@ export const beat = (sql: SqlClient.SqlClient, journal: string) =>
     ([row]) => (row === undefined ? "Forsaken" : row.schemaVersion === null ? "Superseded" : "Kept")
   )
 
-/** The calls of this process are over. */
+/** The calls of this process are over, or it follows them with the lock from now on. False if another engine has given it up. */
 export const unregister = (sql: SqlClient.SqlClient, journal: string) =>
-  Effect.asVoid(sql`DELETE FROM leaving_engines WHERE journal = ${journal}::uuid`)
+  Effect.map(sql`DELETE FROM leaving_engines WHERE journal = ${journal}::uuid RETURNING true`, (rows) => rows.length > 0)
 
-/** Whether an engine has the lock, or another one of the same name has calls. */
-export const surroundings = (sql: SqlClient.SqlClient, node: string, seconds: number) =>
+/** Whether another engine than `process` has the lock, and whether another one of the same name has it, or has calls. */
+export const surroundings = (sql: SqlClient.SqlClient, { node, process }: Pick<OtherEngine, "node" | "process">, seconds: number) =>
   Effect.map(
     sql<{ readonly isLed: boolean; readonly namesakes: ReadonlyArray<string> }>`
-      SELECT coalesce((SELECT NOT released AND address IS NOT NULL FROM engine_lock), false) AS is_led,
-        ARRAY(SELECT process FROM engine_lock WHERE node = ${node} AND NOT released
+      SELECT coalesce((SELECT NOT released AND address IS NOT NULL AND process <> ${process} FROM engine_lock), false) AS is_led,
+        ARRAY(SELECT process FROM engine_lock WHERE node = ${node} AND NOT released AND process <> ${process}
           UNION ALL SELECT process FROM leaving_engines
           WHERE node = ${node} AND beat_at > clock_timestamp() - ${seconds}::float8 * interval '1 second') AS namesakes`,
     ([row]) => ({ isLed: row?.isLed === true, hasNamesake: row?.namesakes.some((process) => !isGone(process)) === true })

@@ -15,6 +15,7 @@ import { Registry } from "#core/provider/Registry.ts"
 import { type CallerIds, callerIdFor, lackAmong, type NumbersLacking } from "#core/telephony/CallerId.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
+import { Charge } from "#runtime/lock/Charge.ts"
 import { Config } from "#runtime/config/config.ts"
 import { CallbackAddresses } from "./CallbackAddresses.ts"
 import { PublicAddress } from "./PublicAddress.ts"
@@ -107,6 +108,7 @@ export class TrunkPool extends Context.Service<
         registry: yield* Registry,
         settings: yield* TrunkSettings,
         policy: yield* EgressPolicy,
+        charge: yield* Charge,
         outages: yield* TrunkOutages,
         addresses: yield* CallbackAddresses,
         guard: yield* PublicAddress,
@@ -163,6 +165,7 @@ interface Pool {
   readonly registry: Registry["Service"]
   readonly settings: TrunkSettings["Service"]
   readonly policy: (typeof EgressPolicy)["Service"]
+  readonly charge: Charge["Service"]
   readonly outages: TrunkOutages["Service"]
   readonly addresses: (typeof CallbackAddresses)["Service"]
   readonly guard: (typeof PublicAddress)["Service"]
@@ -189,8 +192,7 @@ const connect = Effect.fnUntraced(function* (pool: Pool, setting: TrunkSetting) 
   const egress = yield* pool.policy.trunksOf(setting.organizationId)
   let live: LiveTrunk | undefined
   const noted = (endpoint: string, status: TrunkHealth["status"]) =>
-    noteOutages({ endpoint, id }, { status, watch: health.watch }, () => live?.isCurrent() !== false).pipe(
-      Effect.provideService(TrunkOutages, pool.outages),
+    noteOutages(pool, { endpoint, id }, { status, watch: health.watch }, () => live?.isCurrent() !== false).pipe(
       Scope.provide(own),
       Effect.annotateLogs(said)
     )

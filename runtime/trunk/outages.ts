@@ -4,7 +4,8 @@
  */
 import { Clock, Effect, Latch, Schedule } from "effect"
 import type { CampaignId } from "#core/Id.ts"
-import { type Away as Place, TrunkOutages } from "#core/telephony/TrunkOutages.ts"
+import type { Away as Place, TrunkOutages } from "#core/telephony/TrunkOutages.ts"
+import type { Charge } from "#runtime/lock/Charge.ts"
 import type { TrunkHealth } from "#core/provider/TrunkHealth.ts"
 
 /** How often to check whether the calls that were cut have been settled, and how soon to retry a failed write. */
@@ -25,15 +26,15 @@ interface Away {
 }
 
 /**
- * Records outages until the scope closes. Returns a function for campaigns that have contacts to call while the trunk is down; calling it twice
+ * Records outages until the scope closes; only the trunks of the engine that decides do. Returns a function for campaigns that have contacts to call while the trunk is down; calling it twice
  * changes nothing. `isCurrent` is false once another trunk has taken its place.
  */
 export const noteOutages = Effect.fnUntraced(function* (
+  { charge, outages }: { readonly charge: Charge["Service"]; readonly outages: TrunkOutages["Service"] },
   place: Place,
   health: Pick<TrunkHealth, "status" | "watch">,
   isCurrent: () => boolean
 ) {
-  const outages = yield* TrunkOutages
   const clock = yield* Clock.Clock
   const now = () => clock.currentTimeMillisUnsafe()
   const news = Latch.makeUnsafe(false)
@@ -82,9 +83,15 @@ export const noteOutages = Effect.fnUntraced(function* (
     Effect.andThen(Effect.logWarning("an outage of a trunk could not be noted yet", cause), Effect.sleep(AGAIN))
   )
   yield* Effect.forkScoped(Effect.repeat(again, Schedule.forever))
+  /** What was seen while another engine decided has been recorded by that one, as far as its own trunk saw it. */
+  const anew = () => {
+    isFirst = true
+    if (away !== undefined) away.isNoted = false
+    look()
+  }
   yield* Effect.acquireRelease(
-    Effect.sync(() => health.watch(look)),
-    (unwatch) => Effect.sync(unwatch)
+    Effect.sync(() => [health.watch(look), charge.onTake(anew)]),
+    (stops) => Effect.sync(() => stops.forEach((stop) => void stop()))
   )
 
   return (campaignId: CampaignId): void => {

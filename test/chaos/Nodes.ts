@@ -14,7 +14,7 @@ const isLeaving = (engine: EngineProcess): boolean => engine.output().includes("
 
 /** The names of call nodes begin with this. */
 const CALLS = "calls"
-const isReady = (engine: EngineProcess): boolean => engine.output().includes("this call node is ready")
+const isReady = (engine: EngineProcess): boolean => engine.output().includes("this engine carries the calls")
 
 export class Nodes {
   /** `count` engines, one of which the world has started, and `callNodes` besides. */

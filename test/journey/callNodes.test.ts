@@ -200,7 +200,7 @@ t.test("given a call node, when it is frozen until its calls are settled", { buf
   const woken = nowMillis()
   node.kill("SIGCONT")
   t.equal((await node.exited).code, 1, "then it ends when it wakes up")
-  t.match(node.output(), /its calls are settled by the engine that dispatches them: start it again/, "and says why")
+  t.match(node.output(), /are settled by the one that dispatches them: start it again/, "and says why")
   const its = await idsOf(world, "left")
   await untilTrue("later dials", () => originatesSince(world, woken).length > cap)
   t.strictSame(
@@ -303,7 +303,7 @@ t.test("given a call node with calls that can be heard, when its database cannot
     return row?.silent !== false
   })
   t.strictSame(await recordsOfHungUp(world), [], "then its calls go on")
-  await wrote(node, "the database cannot be reached, so this call node takes no calls")
+  await wrote(node, "the database cannot be reached, so this engine carries no more calls")
   const carried = (await attemptsBy(world, id)).get("left") ?? 0
   const dialed = world.emulator.log.count("originate")
   world.emulator.letTalk(false)

@@ -167,7 +167,7 @@ t.test("given a call node with calls, when a newer release takes over, and bring
   await wrote(newer, "stands by")
   old.kill("SIGTERM")
   await wrote(newer, "the schema is contracted once the calls of an engine that is leaving are over")
-  await wrote(oldNode, "an engine of a newer release waits for this call node")
+  await wrote(oldNode, "an engine of a newer release waits for this one")
   t.equal(emulator.live(), cap, "then the calls of the older engine and its call node are up")
   t.not(await newestIn(sql), 995, "and so is the schema that they use")
   emulator.letTalk(false)

@@ -1,12 +1,12 @@
 /** When calls may leave: the departure times of a campaign and of its trunk, and whose turn it is. */
 import { setImmediate } from "node:timers/promises"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import t, { type Test } from "tap"
 import { lateMillis, spacing } from "#core/campaign/Pacing.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { CallRate, type Departure, FirstDeparture, type RateScope, RealMillis } from "#runtime/dispatch/CallRate.ts"
+import { CallRate, type Departure, type RateScope, RealMillis } from "#runtime/dispatch/CallRate.ts"
 import { campaign, most, trunk } from "#test/support/rates.ts"
 import { run } from "#test/support/run.ts"
 import { seeded } from "#test/support/seeded.ts"
@@ -22,8 +22,12 @@ const play = <A>(
   run(
     Effect.gen(function* () {
       const start = yield* SteadyTime.now
-      const rates = CallRate.layerMemory.pipe(Layer.provide(Layer.succeed(FirstDeparture, start + firstAfter)))
-      return yield* CallRate.use((rates) => Effect.gen(() => act(rates, start))).pipe(Effect.provide(rates))
+      return yield* CallRate.use((rates) =>
+        Effect.gen(function* () {
+          rates.begin(start + firstAfter)
+          return yield* Effect.gen(() => act(rates, start))
+        })
+      ).pipe(Effect.provide(CallRate.layerMemory))
     }).pipe(Effect.provideService(RealMillis, realMillis))
   )
 /** What is seen before any time passes. */

@@ -1,12 +1,12 @@
 /** When calls may leave an engine that is killed, frozen and started again: judged by the callee, whose clock does not stand still. */
 import { setImmediate } from "node:timers/promises"
-import { Clock, Effect, Layer } from "effect"
+import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import t from "tap"
 import { betweenEnginesMillis, spacing } from "#core/campaign/Pacing.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { CallRate, FirstDeparture, RealMillis } from "#runtime/dispatch/CallRate.ts"
+import { CallRate, RealMillis } from "#runtime/dispatch/CallRate.ts"
 import { campaign, most, trunk } from "#test/support/rates.ts"
 import { run } from "#test/support/run.ts"
 
@@ -69,9 +69,9 @@ t.test("given any kills, freezes and delays, then no rolling second of the calle
         })
         let first = Number.NEGATIVE_INFINITY
         for (const { calls, down } of lives) {
-          const rates = CallRate.layerMemory.pipe(Layer.provide(Layer.succeed(FirstDeparture, first)))
           yield* CallRate.use((rates) =>
             Effect.gen(function* () {
+              rates.begin(first)
               for (const { frozen, isKept, late, transit } of calls) {
                 let mustWait = isKept && frozen > 100
                 const departure = rates.reserve([trunk(rate), campaign(1, rate * 2)])
@@ -92,7 +92,7 @@ t.test("given any kills, freezes and delays, then no rolling second of the calle
                 yield* Effect.promise(() => setImmediate())
               }
             })
-          ).pipe(Effect.provide(rates))
+          ).pipe(Effect.provide(CallRate.layerMemory))
           first = (yield* SteadyTime.now) + betweenEnginesMillis
           yield* passes(down)
         }

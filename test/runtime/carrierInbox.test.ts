@@ -3,7 +3,7 @@ import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
 import { CallsElsewhere } from "#runtime/call/CallsElsewhere.ts"
-import { EngineLock } from "#runtime/lock/EngineLock.ts"
+import { Charge } from "#runtime/lock/Charge.ts"
 import { CarrierCallbacks } from "#core/provider/CarrierCallbacks.ts"
 import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
 import * as CarrierInbox from "#runtime/call/CarrierInbox.ts"
@@ -58,7 +58,7 @@ type Act<A> = (place: ReturnType<typeof database>["place"]) => Generator<Effect.
 /** The keys that the call has been told of, and what `act` has seen. */
 const heardIn = async <A>(act: Act<A>, elsewhere = CallsElsewhere.layerNone) => {
   const { layer, place } = database()
-  const inbox = CarrierInbox.layer.pipe(Layer.provide([addresses, layer, elsewhere, EngineLock.layerHeld]))
+  const inbox = CarrierInbox.layer.pipe(Layer.provide([addresses, layer, elsewhere, Charge.layer]))
   let seen: A | undefined
   const { log } = await play(
     ({ world }) => {

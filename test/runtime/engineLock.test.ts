@@ -4,6 +4,7 @@ import { Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
 import { Config } from "#runtime/config/config.ts"
+import { Charge } from "#runtime/lock/Charge.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { Beats } from "#runtime/lock/Beats.ts"
 import { judge, makeSilence, type Situation, type Verdict } from "#runtime/lock/Incumbent.ts"
@@ -135,7 +136,10 @@ t.test("given a host that dies and leaves its session behind, then a standby tak
   const address = Redacted.make(url)
   const process = "another boot and process"
   const row = Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ epoch: number; node: string }>`SELECT epoch, node FROM engine_lock`)
-  const lock = Layer.build(EngineLock.layer).pipe(Effect.provide(Config.layerOf({ NODE_NAME: "two", TAKEOVER_AFTER: "10" })))
+  const lock = Layer.build(EngineLock.layer).pipe(
+    Effect.provide(Charge.layer),
+    Effect.provide(Config.layerOf({ NODE_NAME: "two", TAKEOVER_AFTER: "10" }))
+  )
   await runLive(
     Effect.gen(function* () {
       const session = yield* PgConnection.make({ url: address })
@@ -169,7 +173,7 @@ t.test(
     const taken = () =>
       runLive(
         Effect.map(EngineLock, ({ taken }) => taken).pipe(
-          Effect.provide(EngineLock.layer.pipe(Layer.provide(Config.layerOf({ NODE_NAME: "two" })))),
+          Effect.provide(EngineLock.layer.pipe(Layer.provide([Charge.layer, Config.layerOf({ NODE_NAME: "two" })]))),
           Effect.provide(clientLayer(address, { applicationName: "test" })),
           Effect.scoped,
           Effect.orDie

@@ -18,7 +18,7 @@ import { CallJournal } from "#runtime/call/CallJournal.ts"
 import { CallNames } from "#runtime/call/CallNames.ts"
 import { Config } from "#runtime/config/config.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
-import { EngineLock } from "#runtime/lock/EngineLock.ts"
+import { Charge } from "#runtime/lock/Charge.ts"
 import { noConversations } from "#test/support/fakePorts.ts"
 import { numbersOf } from "#test/store/claims.ts"
 import { install, makeCampaign, makeConfig, ours, upload } from "#test/store/services.ts"
@@ -31,7 +31,7 @@ t.teardown(() => rmSync(dataDir, { force: true, recursive: true }))
 const logged: Array<unknown> = []
 const engine = CallJournal.layer.pipe(
   Layer.provideMerge(LocalJournal.layer),
-  Layer.provide([CallNames.layer, EngineLock.layerHeld, noConversations]),
+  Layer.provide([CallNames.layer, Charge.layer, noConversations]),
   Layer.provideMerge(Layer.mergeAll(AttemptStore.layer, CampaignOwnership.layer)),
   Layer.provide(Layer.orDie(Config.layerOf({ DATA_DIR: dataDir }))),
   Layer.provideMerge(Logger.layer([Logger.make(({ message }) => void logged.push(message))]))

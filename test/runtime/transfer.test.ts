@@ -51,7 +51,7 @@ const play = <A>(begin: Begin | undefined, act: (world: World) => Effect.Effect<
       } as unknown as LiveCall
       const world: World = { begun: Effect.succeed(undefined as never), call, isLockHeld: true, noted, rate, requests, told }
       const local = { handed: (_: CallId, one: number) => noted.push(one) }
-      const services = { clock, local, lock: { isHeld: () => world.isLockHeld }, rate } as unknown as CallServices
+      const services = { clock, local, charge: { mayDial: () => world.isLockHeld }, rate } as unknown as CallServices
       return yield* act(Object.assign(world, { begun: Effect.forkChild(transfer(services, call, command), { startImmediately: true }) }))
     }).pipe(
       Effect.provide(CallRate.layerMemory),

@@ -12,6 +12,7 @@ import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { Config } from "#runtime/config/config.ts"
 import type { CallOfNode } from "#runtime/trunk/CallsOfNode.ts"
+import { Charge } from "#runtime/lock/Charge.ts"
 import { CallNodes } from "#runtime/nodes/CallNodes.ts"
 import { awaitUp, type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
@@ -104,7 +105,7 @@ const layerOf = (world: World, adapter: Adapter) =>
     Layer.provideMerge(TrunkPool.layer),
     Layer.provide(Registry.layerOf([adapter])),
     Layer.provide(egress({ first: OrganizationId.make(1) })),
-    Layer.provide(noOutages),
+    Layer.provide([noOutages, Charge.layer]),
     Layer.provide(
       Layer.succeed(TrunkSettings, {
         find: () =>

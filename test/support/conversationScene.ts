@@ -12,7 +12,7 @@ import { CallNames } from "#runtime/call/CallNames.ts"
 import { Config } from "#runtime/config/config.ts"
 import { ConversationRecords } from "#runtime/conversation/ConversationRecords.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
-import { EngineLock } from "#runtime/lock/EngineLock.ts"
+import { Charge } from "#runtime/lock/Charge.ts"
 import { CallFiles } from "#runtime/storage/CallFiles.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { planOf } from "./talk.ts"
@@ -22,7 +22,7 @@ import { definition } from "./talkScript.ts"
 export const recordsLayer = (dataDir: string) =>
   CallJournal.layer.pipe(
     Layer.provideMerge(ConversationRecords.layer),
-    Layer.provide([CallFiles.layer, EngineLock.layerHeld]),
+    Layer.provide([CallFiles.layer, Charge.layer]),
     Layer.provideMerge(LocalJournal.layer),
     Layer.provideMerge(
       Layer.mergeAll(CallNames.layer, CampaignOwnership.layer, Files.layerLocal(`${dataDir}/files`), LiveFeedback.layer, OptOuts.layer)

@@ -39,6 +39,7 @@ import { Config } from "#runtime/config/config.ts"
 import { Deadlines } from "#runtime/dispatch/Deadlines.ts"
 import type { KnownCall } from "#runtime/journal/FormerJournals.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
+import { Charge } from "#runtime/lock/Charge.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { MediaSockets } from "#runtime/call/MediaSockets.ts"
 import { RecordPause } from "#runtime/call/RecordPause.ts"
@@ -334,7 +335,15 @@ const lockOf = (world: World) =>
   Layer.effect(
     EngineLock,
     Effect.map(EngineLock, (lock) => ({ ...lock, isHeld: () => world.isLockHeld }))
-  ).pipe(Layer.provide(EngineLock.layerHeld))
+  ).pipe(
+    Layer.provide(EngineLock.layerHeld),
+    Layer.merge(
+      Layer.effect(
+        Charge,
+        Effect.map(Charge, (charge) => ({ ...charge, mayDial: () => world.isLockHeld }))
+      ).pipe(Layer.provide(Charge.layer))
+    )
+  )
 
 /** `environment` is that of the engine; `voice` is the agent's voice. */
 export const layerOf = (

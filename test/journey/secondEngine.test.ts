@@ -1,0 +1,79 @@
+/** A second terminal with the same database: both engines have calls, and either may end. Nothing is set but its name. */
+import t from "tap"
+import { wrote } from "#test/support/EngineProcess.ts"
+import { attemptsOf, judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { recordsOfHungUp } from "#test/support/rivals.ts"
+import { another, sharing } from "./cluster.ts"
+
+const cap = 6
+
+const carriedBy = async (world: World, name: string): Promise<ReadonlySet<string>> => {
+  const rows = await world.sql<Array<{ id: string }>>`SELECT id FROM attempts WHERE node = ${name} AND state <> 'void'`
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** As many calls as the cap allows, all answered, some of them on each of the two engines. */
+const holdCalls = async (world: World, names: ReadonlyArray<string>) => {
+  const { emulator } = world
+  for (;;) {
+    emulator.letTalk(true)
+    await untilTrue("calls up to the cap", async () => {
+      const [row] = await world.sql<Array<{ up: number }>>`SELECT count(*)::int AS up FROM attempts WHERE state = 'answered'`
+      return emulator.live() === cap && row?.up === cap
+    })
+    const up = await world.sql<Array<{ node: string }>>`SELECT DISTINCT node FROM attempts WHERE state = 'answered'`
+    if (names.every((name) => up.some(({ node }) => node === name))) return
+    emulator.letTalk(false)
+    await untilTrue("room for others", () => emulator.live() < cap)
+  }
+}
+
+t.test("given two engines on one database, each with calls, when the one that decides is killed", async (t) => {
+  const world = await World.open(t, {
+    emulator: { ringMillis: 100, seed: 11, talkMillis: 500 },
+    environment: { ...(await sharing(t)), ORG_CONCURRENCY: String(cap) }
+  })
+  const second = await another(t, world, { NODE_NAME: "second" })
+  await wrote(world, '"node":"second"')
+  const { id } = await world.campaign(numbersOf(80, ["01"]), { max_concurrency: cap })
+  await world.api.start(id)
+  await holdCalls(world, ["journey", "second"])
+  const [lost, kept] = [await carriedBy(world, "journey"), await carriedBy(world, "second")]
+  world.engine.kill("SIGKILL")
+  const url = await second.ready
+  await untilTrue("an end of the dead engine's calls", async () =>
+    (await attemptsOf(world.sql, id)).every(({ id: callId, state }) => state === "ended" || !lost.has(callId))
+  )
+  const own = (await recordsOfHungUp(world)).map((call) => call.id)
+  t.strictSame(
+    own.filter((callId) => kept.has(callId)),
+    [],
+    "then the other one's calls go on"
+  )
+  t.ok(own.length > 0 && own.every((callId) => lost.has(callId)), "and those of the dead one are hung up")
+  world.become({ ...second, url })
+
+  await t.test("and when a third one is started, and the second is asked to end while it has calls", async (t) => {
+    const third = await another(t, world, { DRAIN: "600", NODE_NAME: "third" })
+    await wrote(world, '"node":"third"')
+    await holdCalls(world, ["second", "third"])
+    second.kill("SIGTERM")
+    await third.ready
+    world.emulator.letTalk(false)
+    t.equal((await second.exited).code, 0, "then it ends in order")
+    world.become({ ...third, url: await third.ready })
+    await world.api.untilState(id, "completed")
+    await judge(t, world, id, cap)
+    t.strictSame(
+      (await recordsOfHungUp(world)).filter((call) => !lost.has(call.id)),
+      [],
+      "and no other conversation is hung up by us"
+    )
+    const unclear = (await attemptsOf(world.sql, id)).filter(({ outcome }) => outcome === "unknown" || outcome === "error")
+    t.strictSame(
+      unclear.filter((call) => !lost.has(call.id)),
+      [],
+      "and what became of each is known"
+    )
+  })
+})
