@@ -22,6 +22,7 @@
 import { Duration, Effect, Layer } from "effect"
 import { MessageStorage, RunnerHealth, Runners, RunnerStorage, Sharding, ShardingConfig } from "effect/cluster"
 import { AgentServices } from "#core/model/AgentServices.ts"
+import { OrganizationModels } from "#core/model/OrganizationModels.ts"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { ConversationPlans } from "#core/agent/conversation/ConversationPlans.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
@@ -102,6 +103,7 @@ const stores = Layer.mergeAll(
   CampaignOwnership.layer,
   FaultPauses.layer,
   AgentServices.layer,
+  OrganizationModels.layer,
   AgentVersions.layer,
   ConversationPlans.layer,
   PreparedSettings.layer,
@@ -128,6 +130,7 @@ const decidesHere = Layer.effectDiscard(
     const { numberFreed, watcher } = yield* CampaignInboxes
     const { carried } = yield* Carrying
     carried.watchedBy(watcher)
+    yield* carried.renewAll
     ;(yield* Dispatcher).isHere((message) => {
       if (message._tag === "NumberFreed") numberFreed(message.campaignIds)
     })

@@ -15,6 +15,10 @@ export class OrganizationModels extends Context.Service<
     readonly get: (id: OrganizationId) => Effect.Effect<ModelConfiguration>
     /** Must be run after each change has been committed, or may have been. */
     readonly changed: (id: OrganizationId) => Effect.Effect<void>
+    /** Calls `tell` after each change that is announced here: other nodes have caches of their own. */
+    readonly onChange: (tell: (id: OrganizationId) => void) => void
+    /** To be run when changes on other nodes may have been missed. */
+    readonly forgetAll: Effect.Effect<void>
   }
 >()("core/model/OrganizationModels") {
   // A single instance per process, because it must be told of every change.
@@ -28,9 +32,16 @@ export class OrganizationModels extends Context.Service<
         capacity: remembered,
         timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero)
       })
+      const tells: Array<(id: OrganizationId) => void> = []
       return OrganizationModels.of({
         get: (id) => Cache.get(configurations, id),
-        changed: (id) => Cache.invalidate(configurations, id)
+        changed: (id) =>
+          Effect.andThen(
+            Cache.invalidate(configurations, id),
+            Effect.sync(() => tells.forEach((tell) => void tell(id)))
+          ),
+        onChange: (tell) => void tells.push(tell),
+        forgetAll: Cache.invalidateAll(configurations)
       })
     })
   )

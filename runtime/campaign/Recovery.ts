@@ -101,7 +101,7 @@ const leftBehind = Effect.gen(function* () {
   for (const attempt of yield* store.live) {
     const { callId, campaign } = attempt
     const engine = engines.find((each) => hasCall(each, attempt))
-    if (supervisor.has(callId)) slots.widen(callId, scopesOf(campaign?.campaignId, attempt))
+    if (supervisor.has(callId)) slots.adopt(callId, scopesOf(campaign?.campaignId, attempt))
     else if (engine === undefined) left.push(attempt)
     else {
       elsewhere.add({ callId, campaignId: campaign?.campaignId, journal: engine.journal })

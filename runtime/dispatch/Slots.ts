@@ -43,10 +43,8 @@ export class Slots extends Context.Service<
     readonly awaitClaims: Effect.Effect<void>
     /** Takes a slot now or not at all, without waiting. */
     readonly tryTake: (holder: string, scopes: ReadonlyArray<SlotScope>) => boolean
-    /** Takes a slot for a call that is already in progress, whatever the limits say. */
+    /** Takes a slot for a call that is already in progress, whatever the limits say. If it has one, that counts in these scopes as well. */
     readonly adopt: (holder: string, scopes: ReadonlyArray<SlotScope>) => void
-    /** Counts the holder's slot in these scopes as well, whatever the limits say. */
-    readonly widen: (holder: string, scopes: ReadonlyArray<SlotScope>) => void
     /** Idempotent. */
     readonly release: (holder: string) => void
     readonly holds: (holder: string) => boolean
@@ -76,7 +74,6 @@ export class Slots extends Context.Service<
         awaitClaims: exchanges.pipe(Effect.andThen(Effect.suspend(() => awaitAll(claims)))),
         tryTake: (holder, scopes) => held.tryTake(holder, scopes),
         adopt: (holder, scopes) => held.adopt(holder, scopes),
-        widen: (holder, scopes) => held.widen(holder, scopes),
         release: (holder) => {
           held.drop(holder)
           waiting.serve()
@@ -141,15 +138,10 @@ class HeldSlots {
   }
 
   adopt(holder: string, scopes: ReadonlyArray<SlotScope>, freedAt?: SteadyTime.SteadyMillis): void {
-    if (this.has(holder)) return
-    this.#held.set(holder, { freedAt, scopes })
-    for (const { key } of scopes) this.#used.set(key, this.used(key) + 1)
-  }
-
-  widen(holder: string, scopes: ReadonlyArray<SlotScope>): void {
-    const slot = this.#held.get(holder)
-    this.drop(holder)
-    this.adopt(holder, [...(slot?.scopes ?? []), ...scopes], slot?.freedAt)
+    const before = this.#held.get(holder)
+    const more = before === undefined ? scopes : scopes.filter(({ key }) => !before.scopes.some((scope) => scope.key === key))
+    this.#held.set(holder, before === undefined ? { freedAt, scopes } : { ...before, scopes: [...before.scopes, ...more] })
+    for (const { key } of more) this.#used.set(key, this.used(key) + 1)
   }
 
   drop(holder: string): void {

@@ -7,6 +7,7 @@ import { Clock, Context, Effect, FiberSet, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { WakeWaiting } from "#core/call/NumberHold.ts"
 import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
+import { OrganizationModels } from "#core/model/OrganizationModels.ts"
 import { LiveFeedback } from "#core/run/LiveFeedback.ts"
 import { Sealer } from "#core/Sealer.ts"
 import { nowOf } from "#core/SteadyTime.ts"
@@ -143,6 +144,7 @@ export const layerLinks = Layer.effect(
       heard: (message) => (message._tag === "Watch" ? dispatcher.watch(message) : carried.hear(message)),
       followed: (link, { nonce }) => {
         carried.lost()
+        fork(carried.renewAll)
         dispatcher.follow((message) => link.send(message))
         dispatcher.say({ _tag: "Has", callIds: carried.callIds(), proof: proofOf(sealer, "call node", journal, nonce) })
         sayRoom()
@@ -223,6 +225,7 @@ const makeCarried = Effect.fnUntraced(function* (say: (message: FromNode) => voi
     journal: yield* CallJournal,
     local: yield* LocalJournal,
     media: yield* MediaRoom,
+    models: yield* OrganizationModels,
     pool: yield* TrunkPool,
     say,
     slots: yield* Slots,

@@ -9,6 +9,7 @@ import type { NewAttempt } from "#core/call/Attempt.ts"
 import { WakeWaiting } from "#core/call/NumberHold.ts"
 import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import type { TelephonyConfigId } from "#core/Id.ts"
+import { OrganizationModels } from "#core/model/OrganizationModels.ts"
 import { LiveFeedback } from "#core/run/LiveFeedback.ts"
 import { Sealer } from "#core/Sealer.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
@@ -156,6 +157,9 @@ const make = Effect.gen(function* () {
   ;(yield* CallsElsewhere).onTell(calls.tell)
   media.join({ calls: calls.countWith, limit: room })
   feedback.onWatch((run, isWatched) => nodes.forEach((node) => void node.say({ _tag: "Watch", isWatched, ...run })))
+  ;(yield* OrganizationModels).onChange((organizationId) =>
+    nodes.forEach((node) => void node.say({ _tag: "ModelsChanged", organizationId }))
+  )
 
   const quiet = Effect.gen(function* () {
     while (calls.grantedUntil() > SteadyTime.nowOf(clock)) yield* Effect.sleep(QUIET_LOOK)

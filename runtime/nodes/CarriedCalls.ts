@@ -2,6 +2,7 @@
 import { type Clock, Effect, Fiber } from "effect"
 import type { NewAttempt } from "#core/call/Attempt.ts"
 import type { CallId, CampaignId } from "#core/Id.ts"
+import type { OrganizationModels } from "#core/model/OrganizationModels.ts"
 import type { CallJournal } from "#runtime/call/CallJournal.ts"
 import type { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import type { CallWatcher } from "#runtime/call/LiveCall.ts"
@@ -22,6 +23,7 @@ interface Means {
   /** This node's own disk. */
   readonly local: LocalJournal["Service"]
   readonly media: MediaRoom["Service"]
+  readonly models: OrganizationModels["Service"]
   readonly pool: TrunkPool["Service"]
   readonly say: (message: FromNode) => void
   readonly slots: Slots["Service"]
@@ -77,7 +79,10 @@ export class CarriedCalls {
         this.#means.supervisor.find(message.callId)?.trunk.hear(message.callId, message.event)
         break
       case "TrunkChanged":
-        this.#means.fork(this.#renew(message))
+        this.#means.fork(this.#renewing(this.#means.pool.renew(message.id, message.changed)))
+        break
+      case "ModelsChanged":
+        this.#means.fork(this.#means.models.changed(message.organizationId))
         break
       case "Hello":
       case "Ping":
@@ -152,10 +157,15 @@ export class CarriedCalls {
     }
   }
 
+  /** What has changed on other engines while nobody told this one. */
+  readonly renewAll: Effect.Effect<void> = Effect.suspend(() =>
+    Effect.andThen(this.#means.models.forgetAll, this.#renewing(this.#means.pool.renewAll))
+  )
+
   /** Calls that ask meanwhile wait, so none leaves with what was changed. */
-  #renew({ changed, id }: Extract<ToNode, { readonly _tag: "TrunkChanged" }>): Effect.Effect<void> {
+  #renewing(work: Effect.Effect<void>): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      const renewal = yield* Effect.forkChild(this.#means.pool.renew(id, changed), { startImmediately: true })
+      const renewal = yield* Effect.forkChild(work, { startImmediately: true })
       this.#renewals.add(renewal)
       yield* Fiber.await(renewal)
       this.#renewals.delete(renewal)

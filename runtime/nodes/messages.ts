@@ -12,7 +12,7 @@ import type { Recorded } from "#runtime/call/Recorded.ts"
 import type { Undone } from "#runtime/journal/FormerJournals.ts"
 
 /** Changes with every change of these messages: both sides must have the same. */
-export const PROTOCOL = 5
+export const PROTOCOL = 6
 
 /**
  * How long a call node may use a permission to send a request, counted from when it asked. A stop is confirmed, and the lock given up, only
@@ -37,6 +37,8 @@ export type ToNode =
   /** A carrier has said this about a call, at an address that does not name the call. */
   | { readonly _tag: "Heard"; readonly callId: CallId; readonly configurationId: TelephonyConfigId; readonly event: TrunkEvent }
   | { readonly _tag: "TrunkChanged"; readonly id: TelephonyConfigId; readonly changed: "configuration" | "numbers" }
+  /** The organization has chosen other services for its agents. */
+  | { readonly _tag: "ModelsChanged"; readonly organizationId: OrganizationId }
   /** Somebody watches the run, or nobody does any more. */
   | { readonly _tag: "Watch"; readonly organizationId: OrganizationId; readonly runId: RunId; readonly isWatched: boolean }
   | { readonly _tag: "Ping" }

@@ -98,6 +98,8 @@ export class TrunkPool extends Context.Service<
      * The configuration's row has changed. Returns once new calls use the change. If the database is down, this is retried in the background.
      */
     readonly renew: (id: TelephonyConfigId, changed: "configuration" | "numbers") => Effect.Effect<void>
+    /** To be run when changes on other nodes may have been missed. Trunks whose credentials are the same keep their sessions. */
+    readonly renewAll: Effect.Effect<void>
   }
 >()("runtime/trunk/TrunkPool") {
   static readonly layer = Layer.effect(
@@ -142,7 +144,8 @@ export class TrunkPool extends Context.Service<
           pool.calls = calls
         },
         all: () => [...open.values()].map(({ live }) => live),
-        renew: (id, changed) => renewOrRetry(pool, id, changed)
+        renew: (id, changed) => renewOrRetry(pool, id, changed),
+        renewAll: Effect.suspend(() => Effect.forEach([...open.keys()], (id) => renewOrRetry(pool, id, "numbers"), { discard: true }))
       }
     })
   )
