@@ -188,9 +188,7 @@ const service = Layer.merge(welcome, farewell.layer(Gateway)).pipe(
   Layer.provide(ground)
 )
 
-const callNodeGateway = Layer.unwrap(
-  Effect.map(Config, ({ host, nodePort, port, role }) => CallNodeGateway.layer({ host, port: role === "calls" ? port : nodePort }))
-)
+const callNodeGateway = Layer.unwrap(Effect.map(Config, ({ host, nodePort }) => CallNodeGateway.layer({ host, port: nodePort })))
 
 /** An engine that stands by has no API, only what other engines and carriers need of it. */
 const callNode = Carriage.layer(Gateway).pipe(
@@ -243,7 +241,6 @@ const explained = (cause: Cause.Cause<unknown>): string => {
  * database, or settles this one's calls. What both need is built once, and kept when the lock comes.
  */
 const running = Effect.gen(function* () {
-  const { role } = yield* Config
   const memoMap = yield* Layer.makeMemoMap
   const own = yield* Effect.scope
   const [carrying, measuring, deciding] = yield* Effect.all([Scope.fork(own), Scope.fork(own), Scope.fork(own)])
@@ -254,7 +251,6 @@ const running = Effect.gen(function* () {
     yield* Context.get(context, StandingBy).begun(Effect.andThen(end, Scope.close(measuring, Exit.void)))
     yield* over
   })
-  if (role === "calls") return yield* carry
   const decide = Effect.flatMap(Layer.buildWithMemoMap(service, memoMap, deciding), (context) => Context.get(context, EngineLock).replaced)
   yield* Effect.raceFirst(decide, carry)
 }).pipe(Effect.scoped)

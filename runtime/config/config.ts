@@ -211,28 +211,20 @@ const table = {
     name: "NODE_NAME",
     default: "node1",
     description:
-      "Name of this engine. Keep it across restarts, so that the engine picks up the calls still in progress. One engine uses a database and schema at a time; others stand by.",
+      "Name of this engine. Keep it across restarts, so that the engine picks up the calls still in progress. Engines on one database each need their own.",
     allowed: "1 to 32 of a-z, 0-9 and -"
   }),
   nodeAddress: optional(text(/^[A-Za-z0-9.:_-]+$/), {
     name: "NODE_ADDRESS",
-    description:
-      "Where engines that stand by reach this one, at its `PORT`. Default: `HOST`, or the machine's name if that is all addresses.",
+    description: "Where other engines reach this one. Default: `HOST`, or the machine's name if that is all addresses.",
     allowed: "an IP address or a host name"
   }),
   nodePort: required(integer(0, 65535), {
     name: "NODE_PORT",
     default: "0",
     description:
-      "Port on `HOST` where other engines, and at `MEDIA_URL` carriers, reach the calls that this engine carries while it stands by. `0` takes any free port.",
+      "Port on `HOST` where the engine that decides, and at `MEDIA_URL` carriers, reach the calls of this one while it stands by. `0` takes any free port.",
     allowed: "a whole number from 0 to 65535"
-  }),
-  role: required(Schema.Literals(["all", "calls"]), {
-    name: "ROLE",
-    default: "all",
-    description:
-      "What this engine does: `all`, or only carry `calls` that another engine dispatches, listening for it at `HOST` and `PORT`. Calls through hosted carriers and single calls stay where they are dispatched.",
-    allowed: "all or calls"
   }),
   takeoverSeconds: required(number(2.5, 600), {
     name: "TAKEOVER_AFTER",

@@ -7,10 +7,8 @@ export const conflictsOf = (environment: Environment): ReadonlyArray<string> => 
   const has = (name: string): boolean => Boolean(environment[name])
   const inBucket = has("FILES_URL")
   const hasKey = has("AWS_ACCESS_KEY_ID") && has("AWS_SECRET_ACCESS_KEY")
-  const isAlone = environment["ROLE"] === "calls" && !has("DATABASE_URL")
   return [
     ...(inBucket && !hasKey ? ["FILES_URL needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"] : []),
-    ...(inBucket && has("FILES_DIR") ? ["FILES_URL and FILES_DIR exclude each other"] : []),
-    ...(isAlone ? ["ROLE=calls needs the DATABASE_URL of the engine that dispatches"] : [])
+    ...(inBucket && has("FILES_DIR") ? ["FILES_URL and FILES_DIR exclude each other"] : [])
   ]
 }

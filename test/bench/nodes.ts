@@ -59,7 +59,7 @@ const startCallNode = Effect.fnUntraced(function* (
 ) {
   const found = yield* Effect.forkChild(engine.child.line(new RegExp(`"node":"${name}"`)))
   const folder = join(database.folder, name)
-  const environment = engineEnvironment({ folder, url: database.url }, { ...shared, NODE_NAME: name, ROLE: "calls" })
+  const environment = engineEnvironment({ folder, url: database.url }, { ...shared, NODE_NAME: name })
   const { pid } = yield* startChild({ environment, file: "../../runtime/start.js" })
   yield* Fiber.join(found)
   return pid

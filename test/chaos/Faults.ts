@@ -53,16 +53,6 @@ const engineFaults = on("the engine", {
 
 /** Faults of several engines. An engine that is replaced while it is frozen ends by itself when it wakes up. */
 const nodeFaults = on("the engine", {
-  "two engines are killed": async (stage) => {
-    const [other] = stage.nodes?.others ?? []
-    other?.kill("SIGKILL")
-    await down(stage, "SIGKILL")
-  },
-  "an engine that stands by is killed": async (stage) => {
-    const [other] = stage.nodes?.others ?? []
-    other?.kill("SIGKILL")
-    await stage.progress(10, 3000)
-  },
   "the engine stands still until another one has taken over": async (stage) => {
     const { engine } = stage.world
     stage.kills.push(nowMillis())
@@ -223,14 +213,14 @@ const everyFault: ReadonlyArray<Fault> = [
 
 /** Faults of a single engine that several cannot have: it is not started by the story. */
 const ofOne: ReadonlySet<string> = new Set(["the engine is killed, and killed again as it starts", "the engine stands still"])
-const everyFaultOfNodes: ReadonlyArray<Fault> = [...everyFault.filter(({ name }) => !ofOne.has(name)), ...nodeFaults]
+const everyFaultOfNodes: ReadonlyArray<Fault> = [...everyFault.filter(({ name }) => !ofOne.has(name)), ...nodeFaults, ...callNodeFaults]
 
-/** All faults for one engine, for several, or for several with call nodes, in random order. */
-export const allFaults = ({ chance, hasCallNodes, nodes }: Pick<Stage, "chance" | "hasCallNodes" | "nodes">): ReadonlyArray<Fault> =>
-  shuffled(chance, nodes === undefined ? everyFault : [...everyFaultOfNodes, ...(hasCallNodes ? callNodeFaults : [])])
+/** All faults for one engine, or for several, in random order. */
+export const allFaults = ({ chance, nodes }: Pick<Stage, "chance" | "nodes">): ReadonlyArray<Fault> =>
+  shuffled(chance, nodes === undefined ? everyFault : everyFaultOfNodes)
 
 /** Any of the faults that kill. */
-export const aKill = (stage: Pick<Stage, "chance" | "hasCallNodes" | "nodes">): Fault => {
+export const aKill = (stage: Pick<Stage, "chance" | "nodes">): Fault => {
   const [kill] = allFaults(stage).filter(({ name }) => / (is|are) killed/.test(name))
   if (kill === undefined) throw new Error("no fault kills")
   return kill
@@ -244,9 +234,10 @@ const shuffled = (chance: () => number, faults: ReadonlyArray<Fault>): ReadonlyA
 
 const named = (...names: ReadonlyArray<string>) => everyFault.filter(({ name }) => names.includes(name))
 /** Some for several engines. */
-export const fewOfNodes = ({ chance, hasCallNodes }: Pick<Stage, "chance" | "hasCallNodes">): ReadonlyArray<Fault> =>
+export const fewOfNodes = (chance: () => number): ReadonlyArray<Fault> =>
   shuffled(chance, [
-    ...(hasCallNodes ? [...callNodeFaults, ...nodeFaults.filter(({ name }) => name === "two engines are killed")] : nodeFaults),
+    ...nodeFaults,
+    ...callNodeFaults,
     ...named("the engine is stopped", "replies to commits are lost", "all connections to the database are cut"),
     ...named("a campaign is paused, and resumed")
   ])

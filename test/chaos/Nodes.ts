@@ -1,6 +1,6 @@
 /**
  * Several engines on one database, each with its own name and disk, under a supervisor, which restarts each one that ends. One of them
- * dispatches calls, the others stand by; call nodes carry calls with it.
+ * dispatches calls, which all carry.
  */
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
@@ -12,19 +12,16 @@ import { untilTrue } from "#test/support/until.ts"
 /** Whether it was asked to end, and still has calls. */
 const isLeaving = (engine: EngineProcess): boolean => engine.output().includes("calls get time to end")
 
-/** The names of call nodes begin with this. */
-const CALLS = "calls"
 const isReady = (engine: EngineProcess): boolean => engine.output().includes("this engine carries the calls")
 
 export class Nodes {
-  /** `count` engines, one of which the world has started, and `callNodes` besides. */
-  static async start(t: Test, world: World, count: number, callNodes: number, say: (line: string) => void): Promise<Nodes> {
+  /** `count` engines, one of which the world has started. */
+  static async start(t: Test, world: World, count: number, say: (line: string) => void): Promise<Nodes> {
     const nodes = new Nodes(world, say)
     t.teardown(() => nodes.#end())
     nodes.#supervise("journey", world.engine)
-    const names = (kind: string, from: number, until: number) =>
-      Array.from({ length: Math.max(0, until - from + 1) }, (_, at) => `${kind}${from + at}`)
-    for (const name of [...names("node", 2, count), ...names(CALLS, 1, callNodes)]) {
+    for (let at = 2; at <= count; at++) {
+      const name = `node${at}`
       await mkdir(join(world.dataDir, name))
       nodes.#spawn(name)
     }
@@ -41,27 +38,18 @@ export class Nodes {
     this.#say = say
   }
 
-  /** The engines that stand by, or start. */
-  get others(): ReadonlyArray<EngineProcess> {
-    return [...this.#processes].flatMap(([name, engine]) =>
-      engine.pid === this.#world.engine.pid || name.startsWith(CALLS) || isLeaving(engine) ? [] : [engine]
-    )
-  }
-
-  /** Call nodes that take calls. */
+  /** Those that take calls from the one that dispatches. */
   get callNodes(): ReadonlyArray<EngineProcess> {
-    return [...this.#processes].flatMap(([name, engine]) =>
-      name.startsWith(CALLS) && isReady(engine) && !isLeaving(engine) ? [engine] : []
-    )
+    const { pid } = this.#world.engine
+    return [...this.#processes.values()].filter((engine) => engine.pid !== pid && isReady(engine) && !isLeaving(engine))
   }
 
   /** What each engine does, by its name. */
-  get states(): ReadonlyMap<string, "dispatches" | "stands by" | "carries calls" | "starts"> {
+  get states(): ReadonlyMap<string, "dispatches" | "carries calls" | "starts"> {
     const { pid } = this.#world.engine
     const stateOf = (engine: EngineProcess) => {
       if (engine.pid === pid) return "dispatches"
-      if (isReady(engine)) return "carries calls"
-      return engine.output().includes("stands by") ? "stands by" : "starts"
+      return isReady(engine) ? "carries calls" : "starts"
     }
     return new Map([...this.#processes].map(([name, engine]) => [name, stateOf(engine)]))
   }
@@ -74,8 +62,7 @@ export class Nodes {
   #spawn(name: string): void {
     const { dataDir, environment } = this.#world
     const own: Environment = name === "journey" ? {} : { DATA_DIR: join(dataDir, name), NODE_NAME: name }
-    const role: Environment = name.startsWith(CALLS) ? { ROLE: "calls" } : {}
-    this.#supervise(name, spawnEngine({ ...environment, ...own, ...role }))
+    this.#supervise(name, spawnEngine({ ...environment, ...own }))
   }
 
   #supervise(name: string, engine: EngineProcess): void {

@@ -18,10 +18,8 @@ export interface ChaosOptions {
   readonly seed: number
   readonly contacts: number
   readonly minutes: number
-  /** How many engines there are: one dials, the others stand by. One unless given. */
+  /** How many engines there are. One unless given. */
   readonly nodes?: number
-  /** Engines that only carry calls. */
-  readonly callNodes?: number
   /** How many calls the organization may have at once. */
   readonly cap?: number
   /** How many kills there are at least, spread evenly over the time. */
@@ -63,8 +61,8 @@ interface Member {
 export class Stage {
   static async open(t: Test, options: ChaosOptions): Promise<Stage> {
     const open: { asterisk?: HttpProxy; database?: PostgresProxy } = {}
-    const { callNodes = 0, nodes = 1 } = options
-    const shared = nodes + callNodes === 1 ? {} : { FILES_DIR: await temporaryFolder(t), SECRETS_KEY: "5".repeat(64), TAKEOVER_AFTER: "5" }
+    const { nodes = 1 } = options
+    const shared = nodes === 1 ? {} : { FILES_DIR: await temporaryFolder(t), SECRETS_KEY: "5".repeat(64), TAKEOVER_AFTER: "5" }
     const world = await World.open(t, {
       configurations: { max_call_duration: 60 },
       emulator: { ringMillis: 600, seed: options.seed, talkMillis: 900 },
@@ -79,14 +77,13 @@ export class Stage {
     t.teardown(() => Promise.all([asterisk.stop(), database.stop()]))
     const stage = new Stage(t, world, asterisk, database, options)
     await stage.#prepare(options)
-    if (nodes + callNodes > 1) stage.nodes = await Nodes.start(t, world, nodes, callNodes, (line) => stage.say(line))
+    if (nodes > 1) stage.nodes = await Nodes.start(t, world, nodes, (line) => stage.say(line))
     return stage
   }
 
   readonly world: World
   /** Undefined: there is one engine. */
   nodes: Nodes | undefined
-  readonly hasCallNodes: boolean
   /** How many calls the organization may have at once. */
   readonly cap: number
   readonly asterisk: HttpProxy
@@ -109,10 +106,9 @@ export class Stage {
     world: World,
     asterisk: HttpProxy,
     database: PostgresProxy,
-    { callNodes = 0, cap = usualCap, say = () => {}, seed }: ChaosOptions
+    { cap = usualCap, say = () => {}, seed }: ChaosOptions
   ) {
     this.cap = cap
-    this.hasCallNodes = callNodes > 0
     this.world = world
     this.asterisk = asterisk
     this.database = database

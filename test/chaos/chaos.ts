@@ -1,7 +1,6 @@
 /**
- * `npm run chaos -- --seed N --contacts N --minutes N --cap N --kills N --nodes N --call-nodes N`: campaigns go through all faults in random order,
- * again and again, and there are more kills between them if there would be too few. With several nodes, one engine dispatches and the others stand
- * by; call nodes carry calls with it. `--verbose` prints every event as it happens.
+ * `npm run chaos -- --seed N --contacts N --minutes N --cap N --kills N --nodes N`: campaigns go through all faults in random order, again and again,
+ * and there are more kills between them if there would be too few. `--verbose` prints every event as it happens.
  */
 import { parseArgs } from "node:util"
 import t from "tap"
@@ -9,7 +8,6 @@ import { story } from "./story.ts"
 
 const { values } = parseArgs({
   options: {
-    "call-nodes": { default: "0", type: "string" },
     cap: { default: "15", type: "string" },
     contacts: { default: "2000", type: "string" },
     kills: { default: "0", type: "string" },
@@ -26,7 +24,6 @@ t.setTimeout(0)
 t.test("given campaigns that share phones, when they go through chaos", { timeout: 0 }, (t) => {
   const say = values.verbose ? (line: string) => t.comment(line) : show
   const size = {
-    callNodes: Number(values["call-nodes"]),
     cap: Number(values.cap),
     contacts: Number(values.contacts),
     kills: Number(values.kills),

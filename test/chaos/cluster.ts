@@ -1,6 +1,6 @@
 /**
- * `npm run cluster`: two engines on one database, of which one dispatches and the other stands by, and two call nodes that carry calls with it. One
- * of them is killed every few seconds, while two campaigns continue. At the end, the callees' log is the judge, as with chaos.
+ * `npm run cluster`: three engines on one database, which all have calls. One of them is killed every few seconds, while two campaigns continue. At
+ * the end, the callees' log is the judge, as with chaos.
  */
 import { parseArgs, styleText } from "node:util"
 import type { Test } from "tap"
@@ -14,19 +14,17 @@ import { evidenceOf, isDone } from "./story.ts"
 
 const { values } = parseArgs({
   options: {
-    "call-nodes": { default: "2", type: "string" },
     contacts: { default: "400", type: "string" },
     every: { default: "8", type: "string" },
     help: { default: false, type: "boolean" },
-    nodes: { default: "2", type: "string" }
+    nodes: { default: "3", type: "string" }
   }
 })
 const help = `npm run cluster -- [options]
 
   --contacts N     people to call, in two campaigns (400)
-  --every N        seconds between two kills (8): of the engine that dispatches, and of a call node, in turn
-  --nodes N        engines, of which one dispatches (2)
-  --call-nodes N   engines that only carry calls (2)
+  --every N        seconds between two kills (8): of the engine that dispatches, and of another one, in turn
+  --nodes N        engines (3)
 `
 
 const bold = (text: string): string => styleText("bold", text, { stream: process.stdout })
@@ -85,24 +83,20 @@ const verdictOn = (evidence: Evidence): ReadonlyArray<string> => {
 
 const main = async (): Promise<boolean> => {
   const [contacts, every] = [Number(values.contacts), Number(values.every)]
-  const [nodes, callNodes] = [Number(values.nodes), Number(values["call-nodes"])]
+  const nodes = Number(values.nodes)
   const ledger = new Ledger()
-  say(
-    "",
-    `  ${bold("Trunkline")} calls ${contacts} people with ${nodes} engines and ${callNodes} call nodes, and one is killed every ${every} s`,
-    ""
-  )
-  const stage = await Stage.open(scope, { callNodes, contacts, minutes: contacts / 100, nodes, seed: 7 })
+  say("", `  ${bold("Trunkline")} calls ${contacts} people with ${nodes} engines, and one is killed every ${every} s`, "")
+  const stage = await Stage.open(scope, { contacts, minutes: contacts / 100, nodes, seed: 7 })
   for (const { id } of stage.campaigns) await stage.world.api.start(id)
   const began = nowMillis()
   let killAt = began + every * 1000
   let isCallNodesTurn = false
   while (!(await isDone(stage))) {
     ledger.show(await ledgerOf(stage, began))
-    const isWorthIt = stage.world.emulator.log.live() > 0 && [...(stage.nodes?.states.values() ?? [])].includes("stands by")
+    const isWorthIt = stage.world.emulator.log.live() > 0 && [...(stage.nodes?.states.values() ?? [])].includes("carries calls")
     if (nowMillis() >= killAt && isWorthIt) {
       await (isCallNodesTurn ? killCallNode?.run(stage) : down(stage, "SIGKILL"))
-      isCallNodesTurn = callNodes > 0 && !isCallNodesTurn
+      isCallNodesTurn = !isCallNodesTurn
       killAt = nowMillis() + every * 1000
     }
     await stage.progress(1000, 500)

@@ -127,7 +127,7 @@ const goThrough = async (stage: Stage, { kills = 0, minutes }: ChaosOptions, isS
     await stage.progress(isShort ? 4 : 12, 4000)
   }
   do {
-    for (const fault of isShort ? (stage.nodes === undefined ? few(stage.chance) : fewOfNodes(stage)) : allFaults(stage)) {
+    for (const fault of isShort ? (stage.nodes === undefined ? few(stage.chance) : fewOfNodes(stage.chance)) : allFaults(stage)) {
       if (await isOver()) return done
       await apply(fault)
       const due = () => (kills * (nowMillis() - began)) / millis
@@ -148,9 +148,9 @@ const keep = async ({ diary, world }: Stage, evidence: Evidence): Promise<string
 
 /** `isShort`: a few faults, once each. */
 export const story = async (t: Test, options: ChaosOptions, isShort: boolean): Promise<void> => {
-  const { callNodes = 0, contacts, kills = 0, minutes, nodes = 1, seed } = options
+  const { contacts, kills = 0, minutes, nodes = 1, seed } = options
   const stage = await Stage.open(t, options)
-  const scale = `--contacts ${contacts} --minutes ${minutes} --cap ${stage.cap} --kills ${kills} --nodes ${nodes} --call-nodes ${callNodes}`
+  const scale = `--contacts ${contacts} --minutes ${minutes} --cap ${stage.cap} --kills ${kills} --nodes ${nodes}`
   t.comment(`the same again: npm run chaos -- --seed ${seed} ${scale}`)
   const { emulator } = stage.world
   for (const { id } of stage.campaigns) await stage.world.api.start(id)

@@ -213,16 +213,19 @@ t.test("given a call node, when it is frozen until its calls are settled", { buf
 
 t.test("given call nodes with calls, when the engine that dispatches is killed", { buffered: true }, async (t) => {
   const world = await open(t)
-  await startCallNode(t, world, "left")
-  const next = await another(t, world, { NODE_NAME: "second" })
+  const node = await startCallNode(t, world, "left")
+  const next = await another(t, world, { NODE_NAME: "second", TAKEOVER_AFTER: "300" })
   await wrote(next, "stands by")
   const { id } = await world.campaign(numbersOf(80, ["01"]), { max_concurrency: cap })
   await world.api.start(id)
   await untilCarries(world, id, "left", 4)
   await holdCalls(world, "left")
   const its = await idsOf(world, "left")
+  // So that the other one takes over.
+  node.kill("SIGSTOP")
   world.engine.kill("SIGKILL")
   const url = await next.ready
+  node.kill("SIGCONT")
   await untilTrue("the call node's new link", () => next.output().includes("a call node takes calls"))
   world.emulator.letTalk(false)
   world.become({ ...next, url })
@@ -243,7 +246,7 @@ t.test("given call nodes with calls, when the engine that dispatches is killed",
 })
 
 t.test("given call nodes with calls, when the engine that dispatches stands still for a while", { buffered: true }, async (t) => {
-  const world = await open(t)
+  const world = await open(t, { TAKEOVER_AFTER: "300" })
   const node = await startCallNode(t, world, "left")
   const { id } = await world.campaign(numbersOf(80, ["01"]), { max_concurrency: cap })
   await world.api.start(id)
@@ -319,7 +322,7 @@ t.test("given a call node with calls that can be heard, when its database cannot
 
 t.test("given a call node that cannot be reached, when a campaign runs", { buffered: true }, async (t) => {
   const world = await open(t)
-  await another(t, world, { NODE_ADDRESS: "127.0.0.2", NODE_NAME: "away", ROLE: "calls" })
+  await another(t, world, { NODE_ADDRESS: "127.0.0.2", NODE_NAME: "away" })
   await wrote(world, "a call node cannot be reached")
   const { id } = await world.campaign(numbersOf(10, ["01"]), { max_concurrency: cap })
   await world.api.start(id)

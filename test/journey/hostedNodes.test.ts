@@ -50,7 +50,7 @@ for (const name of Object.keys(carriers)) {
     const { greeting, isStraight, talkMillis } = ways[name] ?? silent
     const port = await freePort()
     const media = `127.0.0.1:${port}`
-    const own: Environment = isStraight === true ? { MEDIA_URL: `http://${media}`, PORT: String(port) } : {}
+    const own: Environment = isStraight === true ? { MEDIA_URL: `http://${media}`, NODE_PORT: String(port) } : {}
     const { carrier, world } = await open(t, name, talkMillis, greeting, own)
     const { callbacks, log } = carrier
     callbacks.copies = 2

@@ -41,7 +41,7 @@ const open = async (t: Test) => {
   const agent = body as { readonly id: number; readonly workflow_uuid: string }
   const workflow_configurations = { model_overrides: { stt: { provider: recognizerName } } }
   t.equal((await world.api.ask("PUT", `/workflow/${agent.id}`, { workflow_configurations })).status, 200)
-  await startCallNode(t, world)
+  const node = await startCallNode(t, world)
   const [row] = await world.sql<Array<{ address: string }>>`SELECT address FROM leaving_engines`
   const { hostname: host, port } = new URL(`http://${row?.address}`)
   let said = ""
@@ -53,9 +53,11 @@ const open = async (t: Test) => {
   }))
   t.teardown(() => proxy.stop())
   // A dispatcher reads the address when it meets the node.
+  node.kill("SIGSTOP")
   await world.end("SIGKILL")
   await world.sql`UPDATE leaving_engines SET address = ${`127.0.0.1:${proxy.port}`}`
-  await world.launch()
+  await world.launch({ TAKEOVER_AFTER: "300" })
+  node.kill("SIGCONT")
   await untilTrue("a call node that takes calls", () => world.output().split('"node":"left"').length > 2 && said.includes("Room"))
   return { agentUuid: agent.workflow_uuid, said: () => said, world }
 }

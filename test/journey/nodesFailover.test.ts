@@ -108,11 +108,14 @@ for (const [what, go] of Object.entries(ways)) {
 
 t.test("given such calls, when the dispatcher dies with the database, and is started again", { buffered: true }, async (t) => {
   const scene = await openDialing(t)
-  const { database, world } = scene
+  const { database, node, world } = scene
   await losing(scene)
+  // So that it does not take over.
+  node.kill("SIGSTOP")
   await world.end("SIGKILL")
   await database.failOver()
   await world.launch()
+  node.kill("SIGCONT")
   await thenNobodyIsCalledTwice(t, scene)
 })
 

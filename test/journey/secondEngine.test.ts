@@ -1,5 +1,5 @@
 /** A second terminal with the same database: both engines have calls, and either may end. Nothing is set but its name. */
-import t from "tap"
+import t, { type Test } from "tap"
 import { wrote } from "#test/support/EngineProcess.ts"
 import { attemptsOf, judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { recordsOfHungUp } from "#test/support/rivals.ts"
@@ -28,11 +28,33 @@ const holdCalls = async (world: World, names: ReadonlyArray<string>) => {
   }
 }
 
-t.test("given two engines on one database, each with calls, when the one that decides is killed", async (t) => {
-  const world = await World.open(t, {
+const open = async (t: Test) =>
+  World.open(t, {
     emulator: { ringMillis: 100, seed: 11, talkMillis: 500 },
     environment: { ...(await sharing(t)), ORG_CONCURRENCY: String(cap) }
   })
+
+t.test("given two engines on one database, when their organization chooses another voice", async (t) => {
+  const world = await open(t)
+  await another(t, world, { NODE_NAME: "second" })
+  await wrote(world, '"node":"second"')
+  for (const [voice, prefix] of [
+    ["rms", "+1556"],
+    ["awb", "+1557"]
+  ] as const) {
+    await world.api.ask("PUT", "/user/configurations/user", { tts: { provider: "flite", voice } })
+    const { id } = await world.campaign(numbersOf(2 * cap, ["01"], prefix), { max_concurrency: cap })
+    await world.api.start(id)
+    await world.api.untilState(id, "completed")
+    const runs = await world.api.runs(id)
+    t.strictSame(new Set(runs.flatMap(({ usage_info }) => Object.keys(usage_info?.["tts"] ?? {}))), new Set([`flite#0|||${voice}`]), voice)
+    const nodes = await world.sql<Array<{ node: string }>>`SELECT DISTINCT node FROM attempts WHERE campaign_id = ${id} ORDER BY node`
+    t.same(nodes, [{ node: "journey" }, { node: "second" }], "on both engines")
+  }
+})
+
+t.test("given two engines on one database, each with calls, when the one that decides is killed", async (t) => {
+  const world = await open(t)
   const second = await another(t, world, { NODE_NAME: "second" })
   await wrote(world, '"node":"second"')
   const { id } = await world.campaign(numbersOf(80, ["01"]), { max_concurrency: cap })

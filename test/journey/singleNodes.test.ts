@@ -64,7 +64,7 @@ t.test("given a call node, when clients place calls", { buffered: true }, async 
 })
 
 t.test("given single calls on a call node, when the dispatcher is killed, then they go on", { buffered: true }, async (t) => {
-  const { world } = await open(t)
+  const { node, world } = await open(t)
   const { emulator } = world
   emulator.letTalk(true)
   const placed = await placeOnBoth(world, 8)
@@ -74,7 +74,7 @@ t.test("given single calls on a call node, when the dispatcher is killed, then t
   })
   const its = (await attempts(world)).filter(({ node }) => node === "left").length
   await world.end("SIGKILL")
-  await world.launch()
+  world.become({ ...node, url: await node.ready })
   emulator.letTalk(false)
   await untilTrue("ends", async () => (await attempts(world)).every(({ isRunOver }) => isRunOver))
   const known = (await attempts(world)).filter(({ node, outcome }) => node === "left" && outcome === "answered")

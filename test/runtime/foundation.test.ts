@@ -90,7 +90,7 @@ t.test("settings", async (t) => {
     ["PROVIDER_URLS", "twilio", "twilio=", "twilio=ftp://x", "twilio=https://x/path", "=https://x", "twilio=https://x,"],
     ["NODE_NAME", "Node", "n".repeat(33), "a.b"],
     ["NODE_ADDRESS", "a host", "http://a"],
-    ["ROLE", "gateway", "CALLS"],
+    ["NODE_PORT", "-1", "65536"],
     ["TAKEOVER_AFTER", "2.4", "601", "soon"],
     ["CALL_RATE", "0", "1.5", "1001"],
     ["TRUNK_RATE", "0", "fast"],
@@ -128,11 +128,6 @@ t.test("settings", async (t) => {
 
   t.test("given several invalid values, then all are named at once", async (t) => {
     t.equal((await failureOf(read({ PORT: "x", DRAIN: "y", API_KEY: "short" }))).split("\n").length, 3)
-  })
-
-  t.test("given a call node without a database, then it is told that it needs the one of its dispatcher", async (t) => {
-    t.equal(await failureOf(read({ ROLE: "calls" })), "ROLE=calls needs the DATABASE_URL of the engine that dispatches")
-    t.equal((await settingsOf({ DATABASE_URL: "postgres://u:p@db/x", ROLE: "calls" })).role, "calls")
   })
 
   t.test("the public address", async (t) => {
