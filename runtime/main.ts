@@ -42,6 +42,7 @@ import * as egress from "./egress/policy.ts"
 import * as Engine from "./Engine.ts"
 import { Charge } from "./lock/Charge.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
+import * as CallNode from "./nodes/CallNode.ts"
 import { awaitDispatcher, Carriage } from "./nodes/Carriage.ts"
 import { StandingBy } from "./nodes/StandingBy.ts"
 import * as logins from "./identity/logins.ts"
@@ -168,11 +169,21 @@ const ground = Layer.mergeAll(files.layer, compatibility, recordingFormat, Start
 const network = egress.layer.pipe(Layer.provideMerge(OwnPlaces.layer))
 const outside = Layer.merge(plugins.layer.pipe(Layer.provideMerge(FliteVoices.layer())), postgres.layer)
 
+const callNodeGateway = Layer.unwrap(Effect.map(Config, ({ host, nodePort }) => CallNodeGateway.layer({ host, port: nodePort })))
+
+/** Where carriers that were given this port send the audio of calls, it stays open with the lock. */
+const mediaFront = Layer.unwrap(
+  Effect.map(Config, ({ nodePort }) =>
+    nodePort === 0 ? Layer.empty : Layer.effectDiscard(Gateway).pipe(Layer.provide(callNodeGateway), Layer.provide(CallNode.layerLinks))
+  )
+)
+
 /** Acquired before anything that decides is built, and released after it has closed. */
 const lock = Layer.effectDiscard(StandingBy.use(({ end }) => end)).pipe(Layer.provideMerge(EngineLock.layer))
 
 const service = Layer.merge(welcome, farewell.layer(Gateway)).pipe(
   Layer.provide([gateway, ports.metricsServer]),
+  Layer.merge(mediaFront),
   Layer.provide(firstKey.pipe(Layer.provideMerge(Organizations.layer))),
   Layer.provide(Layer.merge(ports.admission, ports.requestTraces)),
   Layer.provide(Layer.mergeAll(api, ports.layer, serverInfo)),
@@ -187,8 +198,6 @@ const service = Layer.merge(welcome, farewell.layer(Gateway)).pipe(
   Layer.provide(outside),
   Layer.provide(ground)
 )
-
-const callNodeGateway = Layer.unwrap(Effect.map(Config, ({ host, nodePort }) => CallNodeGateway.layer({ host, port: nodePort })))
 
 /** An engine that stands by has no API, only what other engines and carriers need of it. */
 const callNode = Carriage.layer(Gateway).pipe(

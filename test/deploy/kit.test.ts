@@ -111,14 +111,14 @@ const drain = Number(variables.find(({ name }) => name === "DRAIN")?.default)
 
 t.test("given the compose file, then it sets what the engine reads, and leaves calls the time to end", async (t) => {
   const { networks, services } = parseYaml(read("deploy/compose.yaml"))
-  const { calls, engine, postgres, prometheus, grafana } = services
-  t.strictSame(unknownOf([...Object.keys(engine.environment), ...Object.keys(calls.environment)]), [])
+  const { engine, engine2, postgres, prometheus, grafana } = services
+  t.strictSame(unknownOf([...Object.keys(engine.environment), ...Object.keys(engine2.environment)]), [])
   for (const name of ["DATABASE_URL", "DRAIN", "PUBLIC_URL", "SECRETS_KEY"])
-    t.equal(calls.environment[name], engine.environment[name], `${name} of a call node is that of the engine`)
-  t.not(calls.environment.NODE_NAME, engine.environment.NODE_NAME)
-  t.equal(calls.environment.NODE_ADDRESS, calls.networks.default.ipv4_address)
-  t.strictSame([engine.volumes, calls.volumes], [["data:/data"], ["calls:/data", "data:/engine"]], "they share files, but no journal")
-  t.equal(calls.environment.FILES_DIR, "/engine/files")
+    t.equal(engine2.environment[name], engine.environment[name], `${name} of the second engine is that of the first`)
+  t.not(engine2.environment.NODE_NAME, engine.environment.NODE_NAME)
+  t.equal(engine2.environment.NODE_ADDRESS, engine2.networks.default.ipv4_address)
+  t.strictSame([engine.volumes, engine2.volumes], [["data:/data"], ["data2:/data", "data:/engine"]], "they share files, but no journal")
+  t.equal(engine2.environment.FILES_DIR, "/engine/files")
   t.ok(Number.parseInt(engine.stop_grace_period, 10) > drain)
   t.ok(existsSync(new URL(engine.build.dockerfile, root)))
   t.strictSame(engine.depends_on, { postgres: { condition: "service_healthy" } })
@@ -126,7 +126,7 @@ t.test("given the compose file, then it sets what the engine reads, and leaves c
   // As the embedded one: an error is not logged, and what is logged quotes neither a statement nor a row.
   for (const setting of ["log_min_messages=log", "log_min_error_statement=panic", "log_error_verbosity=terse"])
     t.ok(postgres.command.includes(setting), setting)
-  const published = [engine, postgres, prometheus, grafana].flatMap(({ ports = [] }) => ports)
+  const published = [engine, engine2, postgres, prometheus, grafana].flatMap(({ ports = [] }) => ports)
   t.ok(published.length > 0 && published.every((port: string) => port.startsWith("127.0.0.1:")), "no port is open to other machines")
   for (const { volumes } of [prometheus, grafana])
     for (const volume of volumes.filter((one: string) => one.startsWith("./")))
@@ -167,9 +167,7 @@ t.test("given the Kubernetes manifests, then they fit each other, the image and 
   const [settings, engines, service] = [of("ConfigMap"), of("StatefulSet"), of("Service")]
   const { spec: pod } = engines.spec.template
   const [engine] = pod.containers
-  const callNodes = of("StatefulSet", "trunkline-calls")
-  const [callNode] = callNodes.spec.template.spec.containers
-  const set = [...Object.keys(settings.data), ...[...engine.env, ...callNode.env].map(({ name }: { name: string }) => name)]
+  const set = [...Object.keys(settings.data), ...engine.env.map(({ name }: { name: string }) => name)]
   t.strictSame(unknownOf(set), [])
   t.match(
     read("deploy/kubernetes.yaml"),
@@ -186,15 +184,8 @@ t.test("given the Kubernetes manifests, then they fit each other, the image and 
     of("PodDisruptionBudget").spec.selector.matchLabels
   ]
   for (const selector of selectors) t.strictSame(selector, labels)
-  const ofCallNodes = [callNodes.spec.selector.matchLabels, of("Service", callNodes.spec.serviceName).spec.selector]
-  for (const selector of ofCallNodes) t.strictSame(selector, callNodes.spec.template.metadata.labels)
-  t.notSame(callNodes.spec.template.metadata.labels, labels, "clients reach no call node")
-  t.match(callNode.env, [{ name: "ROLE", value: "calls" }, { name: "NODE_NAME" }, { name: "NODE_ADDRESS" }])
-  t.strictSame(
-    [callNode.image, callNode.envFrom, callNode.volumeMounts],
-    [engine.image, engine.envFrom, engine.volumeMounts],
-    "otherwise they are engines"
-  )
+  t.ok(engines.spec.replicas > 1)
+  t.match(engine.env, [{ name: "NODE_NAME" }, { name: "NODE_ADDRESS" }], "each has its own name and address")
   const [{ containerPort, name: port }] = engine.ports
   t.strictSame([service.spec.ports[0].targetPort, engine.readinessProbe.httpGet.port], [port, port])
   t.equal(String(containerPort), settings.data.PORT)

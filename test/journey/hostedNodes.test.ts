@@ -21,11 +21,17 @@ interface Scene {
   readonly world: World
 }
 
-const open = async (t: Test, name: string, talkMillis: number, greeting = "", own: Environment = {}): Promise<Scene> => {
+const open = async (t: Test, name: string, talkMillis: number, greeting = "", fronts: ReadonlyArray<Environment> = []): Promise<Scene> => {
   const carrier = await (carriers[name] ?? (() => Promise.reject(new Error(name))))(t, { ringMillis: 100, talkMillis })
-  const environment = { ...(await sharing(t)), RING_TIMEOUT: "300" }
+  const environment = { ...(await sharing(t)), RING_TIMEOUT: "300", ...fronts[0] }
   const world = await openThrough(t, carrier, { environment, greeting })
-  return { carrier, node: await startCallNode(t, world, "left", own), world }
+  return { carrier, node: await startCallNode(t, world, "left", fronts[1]), world }
+}
+
+/** An address of its own for the audio of an engine's calls. */
+const newFront = async (): Promise<Environment> => {
+  const port = await freePort()
+  return { MEDIA_URL: `http://127.0.0.1:${port}`, NODE_PORT: String(port) }
 }
 
 const carriedBy = async ({ sql }: World, id: number, node: string) => {
@@ -37,7 +43,7 @@ const carriedBy = async ({ sql }: World, id: number, node: string) => {
 interface Way {
   readonly greeting: string
   readonly talkMillis: number
-  /** The call node gets audio at a port of its own, instead of through the dispatcher. */
+  /** Each engine gets the audio of its calls at a port of its own, instead of through the dispatcher. */
   readonly isStraight?: boolean
 }
 const silent: Way = { greeting: "", talkMillis: 400 }
@@ -48,10 +54,8 @@ const ways: Readonly<Record<string, Way>> = { Plivo: { ...speaking, isStraight: 
 for (const name of Object.keys(carriers)) {
   t.test(`given ${name} and a call node, when a campaign runs`, { buffered: true }, async (t) => {
     const { greeting, isStraight, talkMillis } = ways[name] ?? silent
-    const port = await freePort()
-    const media = `127.0.0.1:${port}`
-    const own: Environment = isStraight === true ? { MEDIA_URL: `http://${media}`, NODE_PORT: String(port) } : {}
-    const { carrier, world } = await open(t, name, talkMillis, greeting, own)
+    const fronts = isStraight === true ? [await newFront(), await newFront()] : []
+    const { carrier, world } = await open(t, name, talkMillis, greeting, fronts)
     const { callbacks, log } = carrier
     callbacks.copies = 2
     const { id } = await world.campaign(numbersOf(18, ["01", "02", "08"]), { max_concurrency: cap, retry: { maxRetries: 0 } })
@@ -70,13 +74,16 @@ for (const name of Object.keys(carriers)) {
     t.strictSame([...outcomes], [], "and hears how its calls end")
     const answered = callsIn(log, "answered")
     t.strictSame(greeting === "" ? [] : deafIn(log, answered), [], "and every callee hears the agent, if that speaks")
-    const straight = answered.filter((channelId) => log.mediaUrls.get(channelId)?.startsWith(`ws://${media}/`) === true)
-    const heard = its.filter(({ outcome }) => outcome === "answered" && isStraight === true).map(({ phoneNumber }) => phoneNumber)
-    t.strictSame(
-      straight.map((channelId) => log.of(channelId)[0]?.number).toSorted(),
-      heard.toSorted(),
-      "and a call node with a MEDIA_URL gets the audio of its calls, and of no others, without a detour"
-    )
+    for (const [at, engine] of ["journey", "left"].entries()) {
+      const front = fronts[at]?.["MEDIA_URL"]?.replace("http", "ws") ?? "nowhere"
+      const straight = answered.filter((channelId) => log.mediaUrls.get(channelId)?.startsWith(`${front}/`) === true)
+      const heard = isStraight === true ? (await carriedBy(world, id, engine)).filter(({ outcome }) => outcome === "answered") : []
+      t.strictSame(
+        straight.map((channelId) => log.of(channelId)[0]?.number).toSorted(),
+        heard.map(({ phoneNumber }) => phoneNumber).toSorted(),
+        `and ${engine} gets the audio of its calls at its MEDIA_URL, if it has one, and of no others`
+      )
+    }
   })
 }
 
