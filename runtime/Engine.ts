@@ -76,6 +76,7 @@ import * as LeftElsewhere from "./campaign/LeftElsewhere.ts"
 import * as CallNode from "./nodes/CallNode.ts"
 import { Carrying } from "./nodes/CallNode.ts"
 import { Dispatcher } from "./nodes/Dispatcher.ts"
+import { RemoteTransfers } from "./nodes/RemoteTransfers.ts"
 import { CallNodes } from "./nodes/CallNodes.ts"
 import { GRANT_MILLIS } from "./nodes/messages.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
@@ -139,6 +140,7 @@ const decidesHere = Layer.effectDiscard(
 
 /** Coordination state, in memory, of the calls here. */
 const coordination = Layer.mergeAll(Slots.layerMemory, MediaRoom.layer, CallRate.layerMemory, CallKeeping.layer, Deadlines.layer)
+const transfers = RemoteTransfers.departuresLayer.pipe(Layer.provideMerge(RemoteTransfers.layer), Layer.provide(CallRate.layerMemory))
 const optOuts = CallNode.optOutsLayer.pipe(Layer.provideMerge(Promises.layer), Layer.provide(LocalJournal.layer))
 
 /**
@@ -178,7 +180,7 @@ const calls = CallSupervisor.layer.pipe(
 /** Carries calls, whoever decides about them. An engine that gets the lock keeps it, with the calls that it has. */
 const carrier = Carrying.layer.pipe(
   Layer.provideMerge(calls),
-  Layer.provideMerge(Layer.mergeAll(coordination, optOuts, CallNode.feedbackLayer)),
+  Layer.provideMerge(Layer.mergeAll(coordination, transfers, optOuts, CallNode.feedbackLayer)),
   Layer.provideMerge(stores),
   Layer.provideMerge(Dispatcher.layer)
 )

@@ -13,6 +13,7 @@ import { ContextFetcher } from "./ContextFetcher.ts"
 import { type DialPoint, PassDialPoint } from "./DialPoint.ts"
 import { MediaSockets } from "./MediaSockets.ts"
 import { RecordPause } from "./RecordPause.ts"
+import { TransferDepartures } from "./TransferDepartures.ts"
 
 export interface CallServices {
   readonly agent: VoiceAgent["Service"]
@@ -32,6 +33,7 @@ export interface CallServices {
   readonly realMillis: () => number
   readonly recordPauseMillis: number
   readonly sockets: MediaSockets["Service"]
+  readonly transfers: (typeof TransferDepartures)["Service"]
 }
 
 export const callServices = Effect.gen(function* () {
@@ -50,7 +52,8 @@ export const callServices = Effect.gen(function* () {
     rate: yield* CallRate,
     realMillis: yield* RealMillis,
     recordPauseMillis: yield* RecordPause,
-    sockets: yield* MediaSockets
+    sockets: yield* MediaSockets,
+    transfers: yield* TransferDepartures
   }
   return services
 })

@@ -2,10 +2,11 @@
  * How the request to transfer a callee is sent: when the account's rate allows it, because it rings a phone like any other, and only while the
  * call lasts. It is never repeated; if its outcome is unknown, the provider's events and the audio decide it.
  */
-import { Effect } from "effect"
+import { type Clock, Effect } from "effect"
 import { type CallCommand, CallEvent } from "#core/call/Call.ts"
 import { TransferDoubtful, TransferRefused } from "#core/provider/Transfer.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
+import type { Departure } from "#runtime/dispatch/CallRate.ts"
 import type { CallServices } from "./CallServices.ts"
 import type { LiveCall } from "./LiveCall.ts"
 
@@ -29,21 +30,22 @@ export const transfer = Effect.fnUntraced(function* (services: CallServices, cal
   )
 })
 
-const request = Effect.fnUntraced(function* (
-  { charge, clock, local, rate }: CallServices,
-  call: LiveCall,
-  { destination, transfer }: Command
-) {
+const request = Effect.fnUntraced(function* (services: CallServices, call: LiveCall, { destination, transfer }: Command) {
+  const { charge, clock, local, transfers } = services
   const { trunk } = call
   const begin = trunk.trunk.transfer
   if (begin === undefined) return yield* new TransferRefused({ detail: "this provider transfers no calls" })
-  const departure = rate.reserve([{ key: trunk.rateKey, rate: trunk.rate }])
-  let hasLeft = false
+  const departure = transfers.reserve(call.ref.callId, trunk)
   call.transfer = transfer
+  let hasLeft = false
+  /** The rate had no room at this instant, or the permission of another engine had lapsed. */
+  let isPutOff = false
   const leave = (): boolean => {
     // A call that has been hung up in the meantime has no transfer left.
-    hasLeft = call.transfer === transfer && !call.isOver && charge.mayDial() && departure.leave()
-    call.transfer = undefined
+    const isWanted = call.transfer === transfer && !call.isOver && charge.mayDial()
+    hasLeft = isWanted && departure.leave()
+    isPutOff = isWanted && !hasLeft
+    if (!isPutOff) call.transfer = undefined
     if (hasLeft) local.handed(call.ref.callId, transfer)
     return hasLeft
   }
@@ -53,15 +55,26 @@ const request = Effect.fnUntraced(function* (
     const detail = "no reply in time"
     return Effect.fail(hasLeft ? new TransferDoubtful({ detail }) : new TransferRefused({ detail }))
   })
-  yield* Effect.gen(function* () {
-    for (let at = departure.readyAt(); at > SteadyTime.nowOf(clock); at = departure.readyAt()) {
-      if (at > latest) return yield* new TransferRefused({ detail: "too many calls are being dialed" })
-      yield* Effect.sleep(at - SteadyTime.nowOf(clock))
-    }
+  const ask = Effect.gen(function* () {
+    isPutOff = false
+    if (!(yield* awaitMoment(clock, departure, latest))) return yield* new TransferRefused({ detail: "too many calls are being dialed" })
     const { from } = call.ref
     yield* begin(call.ref, { ...(from === undefined ? {} : { from }), ...destination, leave, transfer })
-  }).pipe(
+  })
+  yield* ask.pipe(
+    Effect.tapError(() => Effect.sync(() => isPutOff && departure.renew())),
+    Effect.retry({ while: () => isPutOff }),
     Effect.timeoutOrElse({ duration: TRANSFER_TIMEOUT, orElse: () => overdue }),
     Effect.ensuring(Effect.sync(() => departure.giveBack()))
   )
+})
+
+/** False if the transfer may not leave by `latest`. */
+const awaitMoment = Effect.fnUntraced(function* (clock: Clock.Clock, departure: Departure, latest: SteadyTime.SteadyMillis) {
+  if (departure.granted !== undefined) return yield* departure.granted(latest)
+  for (let at = departure.readyAt(); at > SteadyTime.nowOf(clock); at = departure.readyAt()) {
+    if (at > latest) return false
+    yield* Effect.sleep(at - SteadyTime.nowOf(clock))
+  }
+  return true
 })

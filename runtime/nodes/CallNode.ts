@@ -27,6 +27,7 @@ import { Dispatcher } from "./Dispatcher.ts"
 import { isProof, MOST_BYTES_OF_STRANGERS, proofOf } from "./handshake.ts"
 import { type FromNode, PROTOCOL, SILENT_MILLIS, type ToNode } from "./messages.ts"
 import { NodeLink } from "./NodeLink.ts"
+import { RemoteTransfers } from "./RemoteTransfers.ts"
 
 /** Without a sign from the database for this long, calls go elsewhere: what becomes of them could not be recorded here. */
 const RECORDLESS_MILLIS = SILENT_MILLIS
@@ -229,6 +230,7 @@ const makeCarried = Effect.fnUntraced(function* (say: (message: FromNode) => voi
     pool: yield* TrunkPool,
     say,
     slots: yield* Slots,
-    supervisor: yield* CallSupervisor
+    supervisor: yield* CallSupervisor,
+    transfers: yield* RemoteTransfers
   })
 })

@@ -134,6 +134,7 @@ const makeCalls = Effect.gen(function* () {
     lock: yield* EngineLock,
     metrics: yield* CurrentCallMetrics,
     optOuts: yield* RecentOptOuts,
+    pool: yield* TrunkPool,
     rate: yield* CallRate,
     slots: yield* Slots,
     store: yield* AttemptStore,

@@ -12,6 +12,7 @@ import { awaitUp, type TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import type { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import type { FromNode, ToNode } from "./messages.ts"
 import { RemoteDeparture } from "./RemoteDeparture.ts"
+import type { RemoteTransfers } from "./RemoteTransfers.ts"
 
 /** How long a call waits for a trunk that is being connected. */
 const CONNECT_MILLIS = 5000
@@ -28,6 +29,7 @@ interface Means {
   readonly say: (message: FromNode) => void
   readonly slots: Slots["Service"]
   readonly supervisor: CallSupervisor["Service"]
+  readonly transfers: RemoteTransfers["Service"]
 }
 
 type Place = Extract<ToNode, { readonly _tag: "Place" }>
@@ -65,6 +67,7 @@ export class CarriedCalls {
   /** The dispatcher cannot be asked any more, or has been replaced: calls that have not left are withdrawn. */
   lost(): void {
     for (const departure of this.#departures.values()) departure.giveBack()
+    this.#means.transfers.lost()
   }
 
   hear(message: ToNode): void {
@@ -74,6 +77,9 @@ export class CarriedCalls {
         break
       case "Answered":
         this.#departures.get(message.callId)?.answered(message.answer)
+        break
+      case "TransferAnswered":
+        this.#means.transfers.answered(message.callId, message.answer)
         break
       case "Heard":
         this.#means.supervisor.find(message.callId)?.trunk.hear(message.callId, message.event)

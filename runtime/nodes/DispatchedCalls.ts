@@ -21,14 +21,10 @@ import type { Slots } from "#runtime/dispatch/Slots.ts"
 import type { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import type { EngineLock } from "#runtime/lock/EngineLock.ts"
 import type { CallMetrics } from "#runtime/metrics/CallMetrics.ts"
-import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
+import type { LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import type { Carrier, RemoteDialing } from "./Carrier.ts"
-import { type Answer, type FromNode, GRANT_MILLIS, type ToNode } from "./messages.ts"
-
-/** When a call asks again that met a full second. */
-const FULL_AGAIN_MILLIS = 5
-/** The answer takes about this long to arrive. */
-const ON_THE_WAY_MILLIS = 1
+import { DispatchedTransfers } from "./DispatchedTransfers.ts"
+import { type Answer, FULL_AGAIN_MILLIS, type FromNode, GRANT_MILLIS, ON_THE_WAY_MILLIS, type ToNode } from "./messages.ts"
 
 /** What a call needs of its node. */
 interface Node {
@@ -49,6 +45,7 @@ interface Means {
   readonly lock: EngineLock["Service"]
   readonly metrics: CallMetrics
   readonly optOuts: RecentOptOuts["Service"]
+  readonly pool: TrunkPool["Service"]
   readonly rate: CallRate["Service"]
   readonly slots: Slots["Service"]
   readonly store: AttemptStore["Service"]
@@ -85,7 +82,7 @@ interface DispatchedCall extends Dispatched {
 }
 
 type Report = Exclude<FromNode, { readonly _tag: "Challenge" | "Has" | "Room" }>
-type CallReport = Extract<Report, { readonly callId: CallId }>
+type CallReport = Exclude<Extract<Report, { readonly callId: CallId }>, { readonly _tag: "AskTransfer" | "TransferLeft" }>
 
 export class DispatchedCalls {
   readonly #means: Means
@@ -94,10 +91,12 @@ export class DispatchedCalls {
   readonly #expected = new Map<string, Expected>()
   /** Until when each call that was allowed to leave may still do so. */
   readonly #grants = new Map<string, SteadyMillis>()
+  readonly #transfers: DispatchedTransfers
   #isStopping = false
 
   constructor(means: Means) {
     this.#means = means
+    this.#transfers = new DispatchedTransfers(means)
   }
 
   has(callId: string): boolean {
@@ -148,7 +147,7 @@ export class DispatchedCalls {
   /** When the last request that was allowed to leave has either left or can no longer do so. */
   grantedUntil(): SteadyMillis {
     const now = nowOf(this.#means.clock)
-    let latest = Number.NEGATIVE_INFINITY
+    let latest = this.#transfers.grantedUntil
     for (const [callId, until] of this.#grants) {
       if (until <= now) this.#grants.delete(callId)
       else latest = Math.max(latest, until)
@@ -181,6 +180,7 @@ export class DispatchedCalls {
 
   /** The node can no longer be heard. */
   lost(node: Node): void {
+    this.#transfers.lost(node)
     for (const [callId, call] of this.#calls) {
       if (call.node !== node) continue
       this.#calls.delete(callId)
@@ -208,6 +208,7 @@ export class DispatchedCalls {
     if (report._tag === "Feedback") return feedback.publish(report.organizationId, report.runId, report.event)
     if (report._tag === "NumberFreed") return wake(report.campaignIds)
     if (report._tag === "OptedOut") return optOuts.add(report.organizationId, report.phoneNumbers)
+    if (report._tag === "AskTransfer" || report._tag === "TransferLeft") return this.#transfers.hear(node, report, this.#isStopping)
     const call = this.#calls.get(report.callId)
     if (call?.node === node) return this.#hearOf(call, report)
     // Dispatched by an earlier engine, or before the link broke: the database tells the rest.
@@ -323,6 +324,7 @@ export class DispatchedCalls {
   #gone({ attempt, trunk, watcher }: DispatchedCall): void {
     const { callId } = attempt
     this.#calls.delete(callId)
+    this.#transfers.gone(callId)
     this.#means.local.settled(callId)
     trunk.dismiss(callId)
     watcher.gone?.(attempt)

@@ -19,6 +19,10 @@ export const PROTOCOL = 6
  * after the last permission has been used or has lapsed; so this is also how long either may take.
  */
 export const GRANT_MILLIS = 250
+/** When a call asks again that met a full second. */
+export const FULL_AGAIN_MILLIS = 5
+/** An answer takes about this long to arrive. */
+export const ON_THE_WAY_MILLIS = 1
 
 /** A link on which nothing has been heard for this long is closed. Both sides say something every `PING_MILLIS`. */
 export const SILENT_MILLIS = 2500
@@ -34,6 +38,7 @@ export type ToNode =
   /** The call has its slot and its attempt, which names the node's journal. `from`: the number that it shows. `marked`: the attempt is `sent`. */
   | { readonly _tag: "Place"; readonly attempt: NewAttempt; readonly from?: string | undefined; readonly marked: boolean }
   | { readonly _tag: "Answered"; readonly callId: CallId; readonly answer: Answer }
+  | { readonly _tag: "TransferAnswered"; readonly callId: CallId; readonly answer: Answer }
   /** A carrier has said this about a call, at an address that does not name the call. */
   | { readonly _tag: "Heard"; readonly callId: CallId; readonly configurationId: TelephonyConfigId; readonly event: TrunkEvent }
   | { readonly _tag: "TrunkChanged"; readonly id: TelephonyConfigId; readonly changed: "configuration" | "numbers" }
@@ -57,6 +62,10 @@ export type FromNode =
   | { readonly _tag: "Ask"; readonly callId: CallId }
   /** The call's request is being sent. */
   | { readonly _tag: "Left"; readonly callId: CallId }
+  /** May the request to transfer its callee leave? */
+  | { readonly _tag: "AskTransfer"; readonly callId: CallId; readonly configurationId: TelephonyConfigId }
+  /** It is being sent. */
+  | { readonly _tag: "TransferLeft"; readonly callId: CallId }
   /** The provider has accepted the call, or it is unknown whether it has. */
   | { readonly _tag: "Placed"; readonly callId: CallId }
   /** The call was not started: its trunk is down there. It has not asked to leave, and will not. */

@@ -8,7 +8,7 @@ import { TransferDoubtful, TransferRefused, type TransferRequest } from "#core/p
 import type { CallServices } from "#runtime/call/CallServices.ts"
 import type { LiveCall } from "#runtime/call/LiveCall.ts"
 import { transfer } from "#runtime/call/transfer.ts"
-import { CallRate, RealMillis } from "#runtime/dispatch/CallRate.ts"
+import { CallRate, type Departure, RealMillis } from "#runtime/dispatch/CallRate.ts"
 import { refTo } from "#test/support/refTo.ts"
 import { run } from "#test/support/run.ts"
 
@@ -27,6 +27,8 @@ interface World {
   readonly noted: Array<number>
   readonly begun: Effect.Effect<Fiber.Fiber<void>>
   isLockHeld: boolean
+  /** If another engine decides when it may leave. */
+  departure?: Departure
 }
 
 const leaving: Begin = ({ leave }) => (leave() ? Effect.void : Effect.fail(new TransferRefused({ detail: "it may not leave" })))
@@ -51,7 +53,8 @@ const play = <A>(begin: Begin | undefined, act: (world: World) => Effect.Effect<
       } as unknown as LiveCall
       const world: World = { begun: Effect.succeed(undefined as never), call, isLockHeld: true, noted, rate, requests, told }
       const local = { handed: (_: CallId, one: number) => noted.push(one) }
-      const services = { clock, local, charge: { mayDial: () => world.isLockHeld }, rate } as unknown as CallServices
+      const transfers = { reserve: () => world.departure ?? rate.reserve([ACCOUNT]) }
+      const services = { charge: { mayDial: () => world.isLockHeld }, clock, local, rate, transfers } as unknown as CallServices
       return yield* act(Object.assign(world, { begun: Effect.forkChild(transfer(services, call, command), { startImmediately: true }) }))
     }).pipe(
       Effect.provide(CallRate.layerMemory),
@@ -139,3 +142,19 @@ t.test("given an adapter that never answers, then the request may no longer leav
   t.strictSame(await afterLeaving(true), { late: false, told: [] })
   t.strictSame(await afterLeaving(false), { late: false, told: [refusal] })
 })
+
+t.test(
+  "given another engine that decides, when its permission lapses before the first byte, then the request waits for the next one",
+  async (t) => {
+    let grants = 0
+    const departure: Departure = {
+      giveBack: () => {},
+      granted: () => Effect.sync(() => ++grants > 0),
+      leave: () => grants === 2,
+      readyAt: () => 0,
+      renew: () => {}
+    }
+    const { noted, requests, told } = await play(leaving, (world) => Effect.as(throughout(Object.assign(world, { departure })), world))
+    t.strictSame([grants, requests.length, told, noted], [2, 2, [], [2]])
+  }
+)

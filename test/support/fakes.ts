@@ -43,6 +43,7 @@ import { Charge } from "#runtime/lock/Charge.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { MediaSockets } from "#runtime/call/MediaSockets.ts"
 import { RecordPause } from "#runtime/call/RecordPause.ts"
+import { TransferDepartures } from "#runtime/call/TransferDepartures.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
 import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
@@ -382,6 +383,7 @@ export const layerOf = (
     Layer.provideMerge(CallNames.layer),
     Layer.provideMerge(TrunkPool.layer),
     Layer.provideMerge(MediaSockets.layer),
+    Layer.provideMerge(TransferDepartures.layerHere),
     Layer.provideMerge(
       Layer.mergeAll(Slots.layerMemory, media, CallRate.layerMemory, CampaignInboxes.layer, Deadlines.layer, RecentOptOuts.layer)
     ),
