@@ -94,9 +94,7 @@ export class TrunkPool extends Context.Service<
     /** Set once, by the call supervisor. */
     readonly deliverTo: (calls: CallsOfNode) => void
     readonly all: () => ReadonlyArray<LiveTrunk>
-    /**
-     * The configuration's row has changed. Returns once new calls use the change. If the database is down, this is retried in the background.
-     */
+    /** The configuration's row has changed. Returns once new calls use that. If the database is down, this is retried in the background. */
     readonly renew: (id: TelephonyConfigId, changed: "configuration" | "numbers") => Effect.Effect<void>
     /** To be run when changes on other nodes may have been missed. Trunks whose credentials are the same keep their sessions. */
     readonly renewAll: Effect.Effect<void>
@@ -110,8 +108,7 @@ export class TrunkPool extends Context.Service<
         registry: yield* Registry,
         settings: yield* TrunkSettings,
         policy: yield* EgressPolicy,
-        charge: yield* Charge,
-        outages: yield* TrunkOutages,
+        outages: { charge: yield* Charge, outages: yield* TrunkOutages },
         addresses: yield* CallbackAddresses,
         guard: yield* PublicAddress,
         nodeName,
@@ -168,8 +165,7 @@ interface Pool {
   readonly registry: Registry["Service"]
   readonly settings: TrunkSettings["Service"]
   readonly policy: (typeof EgressPolicy)["Service"]
-  readonly charge: Charge["Service"]
-  readonly outages: TrunkOutages["Service"]
+  readonly outages: Parameters<typeof noteOutages>[0]
   readonly addresses: (typeof CallbackAddresses)["Service"]
   readonly guard: (typeof PublicAddress)["Service"]
   readonly nodeName: string
@@ -195,7 +191,7 @@ const connect = Effect.fnUntraced(function* (pool: Pool, setting: TrunkSetting) 
   const egress = yield* pool.policy.trunksOf(setting.organizationId)
   let live: LiveTrunk | undefined
   const noted = (endpoint: string, status: TrunkHealth["status"]) =>
-    noteOutages(pool, { endpoint, id }, { status, watch: health.watch }, () => live?.isCurrent() !== false).pipe(
+    noteOutages(pool.outages, { endpoint, id }, { status, watch: health.watch }, () => live?.isCurrent() !== false).pipe(
       Scope.provide(own),
       Effect.annotateLogs(said)
     )
@@ -224,7 +220,7 @@ const connect = Effect.fnUntraced(function* (pool: Pool, setting: TrunkSetting) 
   const trunk = ownLooks(yield* connecting.pipe(Scope.provide(own), Effect.annotateLogs(said)), isOthers)
   const names = (trunk.endpoints?.() ?? []).map(({ name }) => name)
   for (const name of names) yield* noted(name, () => statusOf(trunk, name))
-  yield* Effect.forkIn(Effect.ignoreCause(pool.outages.keepFor(id, names)), own)
+  yield* Effect.forkIn(Effect.ignoreCause(pool.outages.outages.keepFor(id, names)), own)
   const session: Session = { setting, scope: own, trunk, changed }
   const rate = pool.trunkRate ?? adapter.manifest.callsPerSecond
   const run = yield* FiberSet.makeRuntime().pipe(Scope.provide(own))

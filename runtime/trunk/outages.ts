@@ -84,13 +84,13 @@ export const noteOutages = Effect.fnUntraced(function* (
   )
   yield* Effect.forkScoped(Effect.repeat(again, Schedule.forever))
   /** What was seen while another engine decided has been recorded by that one, as far as its own trunk saw it. */
-  const anew = () => {
+  const startOver = () => {
     isFirst = true
     if (away !== undefined) away.isNoted = false
     look()
   }
   yield* Effect.acquireRelease(
-    Effect.sync(() => [health.watch(look), charge.onTake(anew)]),
+    Effect.sync(() => [health.watch(look), charge.onTake(startOver)]),
     (stops) => Effect.sync(() => stops.forEach((stop) => void stop()))
   )
 

@@ -55,9 +55,21 @@ export const dispatch = named({
   },
   "An engine without the lock dials nobody.": {
     file: "runtime/call/originate.ts",
-    text: "return lock.isHeld() && dialing.permit.holds()",
+    text: "return charge.mayDial() && dialing.permit.holds()",
     replacement: "return dialing.permit.holds()",
     caughtBy: "test/runtime/callActor.test.ts"
+  },
+  "Transfers of calls on other engines leave under the rates of the one that decides.": {
+    file: "runtime/nodes/RemoteTransfers.ts",
+    text: "if (charge.isTaken()) return",
+    replacement: "if (!charge.isTaken()) return",
+    caughtBy: "test/runtime/remoteTransfers.test.ts"
+  },
+  "An engine is told when an organization chooses other services for its agents.": {
+    file: "runtime/nodes/CarriedCalls.ts",
+    text: "this.#means.models.changed(message.organizationId)",
+    replacement: "Effect.void",
+    caughtBy: "test/journey/secondEngine.test.ts"
   },
   "A number that opts out after its contact was claimed is not dialed.": {
     file: "runtime/call/originate.ts",

@@ -90,6 +90,7 @@ export const proving: ReadonlyArray<string> = [
   "journey/originateExtras",
   "journey/preCallFetch",
   "journey/sdk",
+  "journey/secondEngine",
   "journey/standbyRequests",
   "journey/trunkLostRetries",
   "journey/webhooks"
@@ -149,6 +150,7 @@ export const longest: ReadonlyArray<string> = [
   "journey/idempotency",
   "journey/heldHandshake",
   "journey/optOuts",
+  "journey/secondEngine",
   "journey/bucket",
   "runtime/recordedTalks",
   "journey/textChats",
