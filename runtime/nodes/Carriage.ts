@@ -30,12 +30,16 @@ export class CallNodeForsaken extends Schema.TaggedError<CallNodeForsaken>()("Ca
   }
 }
 
-/** Waits for another engine that dispatches calls, and until no other engine has this one's name: providers would mistake its calls for ours. */
+/**
+ * Waits for another engine that dispatches calls, and until no other engine has this one's name: providers would mistake its calls for ours. Never
+ * returns once this engine has the lock.
+ */
 export const awaitDispatcher = Effect.gen(function* () {
   const { nodeName, takeoverSeconds } = yield* Config
   const sql = yield* SqlClient.SqlClient
+  const { isTaken } = yield* Charge
   const me = { node: nodeName, process: ownName() }
-  for (let isSaid = false; ; ) {
+  for (let isSaid = false; !isTaken(); ) {
     const { hasNamesake, isLed } = yield* surely(surroundings(sql, me, takeoverSeconds))
     if (isLed && !hasNamesake) return
     if (hasNamesake && !isSaid) {
@@ -44,6 +48,7 @@ export const awaitDispatcher = Effect.gen(function* () {
     }
     yield* Effect.sleep(LOOK)
   }
+  return yield* Effect.never
 })
 
 export class Carriage extends Context.Service<

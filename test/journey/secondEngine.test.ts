@@ -38,18 +38,23 @@ t.test("given two engines on one database, when their organization chooses anoth
   const world = await open(t)
   await another(t, world, { NODE_NAME: "second" })
   await wrote(world, '"node":"second"')
-  for (const [voice, prefix] of [
-    ["rms", "+1556"],
-    ["awb", "+1557"]
-  ] as const) {
+  let campaigns = 0
+  for (const voice of ["rms", "awb"]) {
     await world.api.ask("PUT", "/user/configurations/user", { tts: { provider: "flite", voice } })
-    const { id } = await world.campaign(numbersOf(2 * cap, ["01"], prefix), { max_concurrency: cap })
-    await world.api.start(id)
-    await world.api.untilState(id, "completed")
-    const runs = await world.api.runs(id)
-    t.strictSame(new Set(runs.flatMap(({ usage_info }) => Object.keys(usage_info?.["tts"] ?? {}))), new Set([`flite#0|||${voice}`]), voice)
-    const nodes = await world.sql<Array<{ node: string }>>`SELECT DISTINCT node FROM attempts WHERE campaign_id = ${id} ORDER BY node`
-    t.same(nodes, [{ node: "journey" }, { node: "second" }], "on both engines")
+    const voices = new Map<string, Set<string>>()
+    // On a busy machine, the link between the engines may just have been lost, or callees may have hung up before they heard anything.
+    await untilTrue("words of both engines", async () => {
+      const { id } = await world.campaign(numbersOf(cap, ["01"], `+155${++campaigns}`), { max_concurrency: cap })
+      await world.api.start(id)
+      await world.api.untilState(id, "completed")
+      const runs = await world.sql<Array<{ node: string; usage: { readonly tts?: object } | null }>>`
+        SELECT a.node, r.usage_info AS usage FROM attempts a JOIN runs r ON r.attempt_id = a.id WHERE a.campaign_id = ${id}`
+      for (const { node, usage } of runs)
+        for (const used of Object.keys(usage?.tts ?? {})) voices.set(node, (voices.get(node) ?? new Set()).add(used))
+      return voices.size === 2
+    })
+    const own = new Set([`flite#0|||${voice}`])
+    t.same(Object.fromEntries(voices), { journey: own, second: own })
   }
 })
 
