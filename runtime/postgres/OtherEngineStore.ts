@@ -50,15 +50,21 @@ export const beat = (sql: SqlClient.SqlClient, journal: string) =>
 export const unregister = (sql: SqlClient.SqlClient, journal: string) =>
   Effect.map(sql`DELETE FROM leaving_engines WHERE journal = ${journal}::uuid RETURNING true`, (rows) => rows.length > 0)
 
-/** Whether another engine than `process` has the lock, and whether another one of the same name has it, or has calls. */
+/**
+ * Whether another engine than `process` has the lock, and whether another one of the same name has it, or has calls. Those whose processes have
+ * certainly ended do not count.
+ */
 export const surroundings = (sql: SqlClient.SqlClient, { node, process }: Pick<OtherEngine, "node" | "process">, seconds: number) =>
   Effect.map(
-    sql<{ readonly isLed: boolean; readonly namesakes: ReadonlyArray<string> }>`
-      SELECT coalesce((SELECT NOT released AND address IS NOT NULL AND process <> ${process} FROM engine_lock), false) AS is_led,
+    sql<{ readonly leaders: ReadonlyArray<string>; readonly namesakes: ReadonlyArray<string> }>`
+      SELECT ARRAY(SELECT process FROM engine_lock WHERE NOT released AND address IS NOT NULL AND process <> ${process}) AS leaders,
         ARRAY(SELECT process FROM engine_lock WHERE node = ${node} AND NOT released AND process <> ${process}
           UNION ALL SELECT process FROM leaving_engines
           WHERE node = ${node} AND beat_at > clock_timestamp() - ${seconds}::float8 * interval '1 second') AS namesakes`,
-    ([row]) => ({ isLed: row?.isLed === true, hasNamesake: row?.namesakes.some((process) => !isGone(process)) === true })
+    ([row]) => {
+      const areThere = (processes: ReadonlyArray<string> = []) => processes.some((one) => !isGone(one))
+      return { isLed: areThere(row?.leaders), hasNamesake: areThere(row?.namesakes) }
+    }
   )
 
 const AGAIN = "1 second"
