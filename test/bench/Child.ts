@@ -11,8 +11,10 @@ const keptLines = 20
 export interface Child {
   readonly pid: number
   readonly send: (message: object) => void
-  /** The next message that `reads` accepts, as it reads it. */
-  readonly next: <A>(reads: (message: unknown) => A | undefined) => Effect.Effect<A>
+  /** What the next message has under this name. */
+  readonly told: <A>(name: string) => Effect.Effect<A>
+  /** Sends a message, and returns what it is told under this name from then on. */
+  readonly ask: <A>(question: object, name: string) => Effect.Effect<A>
   /** The first line of its output that matches, with its groups. */
   readonly line: (pattern: RegExp) => Effect.Effect<RegExpExecArray>
 }
@@ -93,19 +95,25 @@ export const startChild = ({ cwd, environment, file, nodeOptions }: Program): Ef
         })
       }
       const failed = () => new Error([`${file} has ended by itself`, ...tail].join("\n"))
+      const told = <A>(name: string) =>
+        heard<A>(process, failed, (give) => {
+          const listen = (message: unknown) => {
+            // Nobody else sends messages over this channel.
+            if (message instanceof Object && name in message) give(Reflect.get(message, name) as A)
+          }
+          process.on("message", listen)
+          return () => process.off("message", listen)
+        })
       return {
         pid: process.pid ?? 0,
         send: (message) => {
           process.send(message)
         },
-        next: <A>(reads: (message: unknown) => A | undefined) =>
-          heard<A>(process, failed, (give) => {
-            const listen = (message: unknown) => {
-              const read = reads(message)
-              if (read !== undefined) give(read)
-            }
-            process.on("message", listen)
-            return () => process.off("message", listen)
+        told,
+        ask: <A>(question: object, name: string) =>
+          Effect.suspend(() => {
+            process.send(question)
+            return told<A>(name)
           }),
         line: (pattern) =>
           heard<RegExpExecArray>(process, failed, (give) => {

@@ -4,7 +4,7 @@ import type { AriEmulatorOptions } from "#test/emulators/ari/AriEmulator.ts"
 import type { CalleeEntry } from "#test/emulators/shared/CalleeLog.ts"
 import { startChild } from "./Child.ts"
 import type { Conversed, ConverserPlan } from "./Converser.ts"
-import type { EmulatorAddress, EmulatorAnswer, EmulatorCounts, Flow, TwilioOptions } from "./emulatorMain.ts"
+import type { EmulatorAddress, EmulatorAnswers, EmulatorCounts, Flow, TwilioOptions } from "./emulatorMain.ts"
 
 const LOOK_AGAIN = "200 millis"
 
@@ -21,9 +21,6 @@ export interface Emulator extends EmulatorAddress {
   /** Returns once `holds` accepts the counts. */
   readonly until: (holds: (counts: EmulatorCounts) => boolean) => Effect.Effect<void>
 }
-
-// Nobody else sends messages over this channel.
-const answerOf = (message: unknown) => message as EmulatorAnswer
 
 /** `callees`: all of them converse, instead of acting by their numbers. */
 export const startEmulator = (options: AriEmulatorOptions, callees?: ConverserPlan) => start("asterisk", options, callees)
@@ -42,27 +39,19 @@ const start = (
       EMULATOR_CALLEES: JSON.stringify(callees ?? null)
     }
     const child = yield* startChild({ file: "emulatorMain.ts", environment })
-    const ask = <A>(question: object, reads: (answer: EmulatorAnswer) => A | undefined) =>
-      Effect.suspend(() => {
-        child.send(question)
-        return child.next((message) => reads(answerOf(message)))
-      })
-    const counts = ask({ counts: true }, (answer) => ("counts" in answer ? answer.counts : undefined))
+    const asked = <Name extends keyof EmulatorAnswers>(name: Name) => child.ask<EmulatorAnswers[Name]>({ question: name }, name)
+    const counts = asked("counts")
     const until: Emulator["until"] = (holds) =>
       Effect.flatMap(counts, (now) => (holds(now) ? Effect.void : Effect.andThen(Effect.sleep(LOOK_AGAIN), until(holds))))
-    const address = yield* child.next((message) => {
-      const answer = answerOf(message)
-      return "address" in answer ? answer.address : undefined
-    })
-    const spoken = ask({ spoken: true }, (answer) => ("spoken" in answer ? new Map(answer.spoken) : undefined))
+    const address = yield* child.told<EmulatorAddress>("address")
     return {
       ...address,
       pid: child.pid,
       counts,
-      conversed: ask({ conversed: true }, (answer) => ("conversed" in answer ? answer.conversed : undefined)),
-      spoken,
-      flow: ask({ flow: true }, (answer) => ("flow" in answer ? answer.flow : undefined)),
+      conversed: asked("conversed"),
+      spoken: Effect.map(asked("spoken"), (spoken) => new Map(spoken)),
+      flow: asked("flow"),
       until,
-      entries: ask({ entries: true }, (answer) => ("entries" in answer ? answer.entries : undefined))
+      entries: asked("entries")
     }
   })

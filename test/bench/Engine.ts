@@ -1,11 +1,12 @@
 /** The engine as in production: its own process, on the benchmark's database, used through its API. */
 import { Effect, type Scope } from "effect"
-import { randomBytes } from "node:crypto"
+import { createHash, randomBytes } from "node:crypto"
 import { Agent, request } from "node:http"
 import { variables } from "#runtime/config/config.ts"
 import { type Child, startChild } from "./Child.ts"
 import type { Database } from "./Database.ts"
 import type { EmulatorAddress } from "./emulatorMain.ts"
+import { freePort } from "#test/support/freePort.ts"
 import { parse } from "#test/support/prometheus.ts"
 
 const READY_TIMEOUT = "30 seconds"
@@ -139,24 +140,70 @@ export const metricsOf = ({ address }: Engine) =>
   )
 
 /** Creates a telephony configuration for the emulator, and an agent, whose id is returned. */
-export const prepare = Effect.fnUntraced(function* (engine: Engine, { password, url, user }: EmulatorAddress, greeting = "") {
-  const config = { provider: "ari", ari_endpoint: url, app_name: user, app_password: password, dial_string: "PJSIP/{number}@trunk" }
-  yield* createTelephonyConfig(engine, config)
+export const prepare = Effect.fnUntraced(function* (engine: Engine, emulator: EmulatorAddress, greeting = "") {
+  yield* dialsThrough(engine, emulator)
   return yield* createAgent(engine, greeting)
 })
 
-/** Returns the id of the configuration that calls go through. */
-export const createTelephonyConfig = Effect.fnUntraced(function* (engine: Engine, config: object) {
-  const created = yield* engine.post("/organizations/telephony-configs", { name: "emulator", config, is_default_outbound: true })
-  return numberAt(created, "id")
+/** Calls go through this emulated Asterisk. */
+export const dialsThrough = (engine: Engine, { password, url, user }: EmulatorAddress) =>
+  createTelephonyConfig(engine, {
+    provider: "ari",
+    ari_endpoint: url,
+    app_name: user,
+    app_password: password,
+    dial_string: "PJSIP/{number}@trunk"
+  })
+
+const createTelephonyConfig = (engine: Engine, config: object) =>
+  Effect.map(engine.post("/organizations/telephony-configs", { name: "emulator", config, is_default_outbound: true }), (created) =>
+    numberAt(created, "id")
+  )
+
+/** The environment of an engine whose calls go through this emulated Twilio, and what sets them up, from the number that they show. */
+export const throughTwilio = Effect.fnUntraced(function* ({ password, url, user }: EmulatorAddress, from: string) {
+  const port = yield* Effect.promise(freePort)
+  const environment = {
+    ADAPTERS: "twilio",
+    PORT: String(port),
+    PROVIDER_URLS: `twilio=${url}`,
+    PUBLIC_URL: `http://127.0.0.1:${port}`
+  }
+  const setUp = Effect.fnUntraced(function* (engine: Engine) {
+    const id = yield* createTelephonyConfig(engine, { provider: "twilio", account_sid: user, auth_token: password })
+    yield* engine.post(`/organizations/telephony-configs/${id}/phone-numbers`, { address: from })
+  })
+  return { environment, setUp }
 })
 
-/** Returns the agent's id. */
-export const createAgent = Effect.fnUntraced(function* (engine: Engine, greeting = "") {
-  const data = { name: "Start", prompt: "Greet.", greeting_type: "text", greeting }
-  const graph = { nodes: [{ id: "1", type: "startCall", position: { x: 0, y: 0 }, data }], edges: [] }
-  return numberAt(yield* engine.post("/workflow/create/definition", { name: "Reminder", workflow_definition: graph }), "id")
+/** Creates an agent that greets, unless it is another; returns its id. */
+export const createAgent = (engine: Engine, greeting = "", graph: object = greets(greeting)) =>
+  Effect.map(engine.post("/workflow/create/definition", { name: "Reminder", workflow_definition: graph }), (created) =>
+    numberAt(created, "id")
+  )
+const greets = (greeting: string) => ({
+  nodes: [
+    {
+      id: "1",
+      type: "startCall",
+      position: { x: 0, y: 0 },
+      data: { name: "Start", prompt: "Greet.", greeting_type: "text", greeting }
+    }
+  ],
+  edges: []
 })
+
+/** Creates another organization, and returns the engine as it sees it. */
+export const neighbourOf = ({ sql }: Database, engine: Engine) =>
+  Effect.promise(async () => {
+    const key = randomBytes(16).toString("hex")
+    const [row] = await sql<Array<{ id: number }>>`
+      INSERT INTO organizations (name, concurrency_limit) VALUES ('Neighbour', 10) RETURNING id`
+    await sql`
+      INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role)
+      VALUES (${row?.id ?? 0}, 'bench', ${key.slice(0, 8)}, ${createHash("sha256").update(key).digest("hex")}, 'owner')`
+    return engine.as(key)
+  })
 
 /** Creates a campaign from an uploaded list, with these settings; returns its id. */
 export const createCampaign = Effect.fnUntraced(function* (engine: Engine, agentId: number, csv: string, settings: object = {}) {

@@ -1,5 +1,7 @@
 /** How much CPU time a process and its children have used, as counted by Linux. */
+import { Effect } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
+import type { Database } from "./Database.ts"
 
 /** The time unit in which the kernel reports to programs. */
 const ticksPerSecond = 100
@@ -24,9 +26,6 @@ const spentBy = (pid: number | string): Spent | undefined => {
   }
 }
 
-/** Undefined if the process no longer exists. */
-export const parentOf = (pid: number): number | undefined => spentBy(pid)?.parent
-
 /** CPU seconds since its start. Undefined except on Linux. */
 export const treeSecondsOf = (pid: number): number | undefined => {
   if (process.platform !== "linux") return undefined
@@ -36,3 +35,10 @@ export const treeSecondsOf = (pid: number): number | undefined => {
   const ticks = children.reduce((sum, spent) => sum + (spent?.ticks ?? 0), (own?.ticks ?? 0) + (own?.childrenTicks ?? 0))
   return ticks / ticksPerSecond
 }
+
+/** CPU seconds of the processes of a Postgres server since its start. Undefined except on Linux. */
+export const postgresSecondsOf = ({ sql }: Database): Effect.Effect<number | undefined> =>
+  Effect.promise(async () => {
+    const [row] = await sql<Array<{ pid: number }>>`SELECT pg_backend_pid() AS pid`
+    return treeSecondsOf(spentBy(row?.pid ?? 0)?.parent ?? 0)
+  })

@@ -9,7 +9,7 @@ import { csvOf, staysUntilHungUp } from "./Contacts.ts"
 import { startDatabase } from "./Database.ts"
 import { startEmulator } from "./Emulator.ts"
 import { createCampaign, prepare, startEngine } from "./Engine.ts"
-import { type Memory, memoryOf } from "./Memory.ts"
+import { type Memory, memoryOf } from "./Measures.ts"
 
 const ringMillis = 200
 /** Time for the last calls to be answered and recorded. */
@@ -32,7 +32,7 @@ const ofCalls = ({ first, more }: Count) =>
     const database = yield* startDatabase()
     const emulator = yield* startEmulator({ media: false, ringMillis })
     const environment = { ORG_CONCURRENCY: "20000" }
-    const engine = yield* startEngine(database, { environment, file: "actorsMain.ts", nodeOptions })
+    const engine = yield* startEngine(database, { environment, file: "measuredMain.ts", nodeOptions })
     const agentId = yield* prepare(engine, emulator)
     const up = Effect.fnUntraced(function* (calls: number, list: string) {
       const campaign = yield* createCampaign(engine, agentId, list)
@@ -48,7 +48,7 @@ const ofCalls = ({ first, more }: Count) =>
 const ofBare = (add: "fibers" | "table", { first, more }: Count) =>
   Effect.gen(function* () {
     const child = yield* startChild({ file: "bareActorsMain.ts", nodeOptions })
-    yield* child.next((message) => (message instanceof Object && "ready" in message ? true : undefined))
+    yield* child.told("ready")
     child.send({ add, count: first })
     const before = yield* memoryOf(child)
     child.send({ add, count: more })

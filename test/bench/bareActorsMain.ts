@@ -1,7 +1,7 @@
 /** The control of `actors`: fibers that only take from their own queues. Also the ARI adapter's table of calls, by itself. */
 import { Effect, Queue } from "effect"
 import { AriCalls } from "#adapters/ari/AriCalls.ts"
-import { answerMemory } from "./Memory.ts"
+import { answerMeasures } from "./Measures.ts"
 
 /** As large as a call's mailbox. */
 const capacity = 64
@@ -20,7 +20,7 @@ const table = new AriCalls(
 )
 let calls = 0
 
-answerMemory()
+answerMeasures()
 process.on("message", (message) => {
   if (!(message instanceof Object && "add" in message && "count" in message)) return
   for (let added = 0; added < Number(message.count); added++) {

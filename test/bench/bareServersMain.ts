@@ -4,7 +4,7 @@
  */
 import { fastify } from "fastify"
 import * as uws from "uWebSockets.js"
-import { answerCpu } from "./Cpu.ts"
+import { answerMeasures } from "./Measures.ts"
 
 const ready = (port: number) => process.send?.({ port })
 
@@ -30,7 +30,7 @@ const known = async (path: string, value: unknown, key: string) => {
   ready(Number(new URL(await app.listen({ host: "127.0.0.1", port: 0 })).port))
 }
 
-answerCpu()
+answerMeasures()
 process.on("message", (message) => {
   if (!(message instanceof Object && "serve" in message && "path" in message && "value" in message && "key" in message)) return
   if (message.serve === "bare") bare(String(message.path), message.value)

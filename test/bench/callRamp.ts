@@ -2,7 +2,7 @@
 import { type Duration, Effect, Option } from "effect"
 import { startChild } from "./Child.ts"
 import { rowsOf, staysUntilHungUp } from "./Contacts.ts"
-import { cpuSecondsOf } from "./Cpu.ts"
+import { cpuSecondsOf } from "./Measures.ts"
 import { type Emulator, startEmulator } from "./Emulator.ts"
 
 const lostAtMost = 0.001

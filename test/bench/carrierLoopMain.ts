@@ -7,7 +7,7 @@ import { Agent, createServer, request, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
 import { formOf } from "#adapters/twilio/TwilioTrunk.ts"
 import { CallId } from "#core/Id.ts"
-import { answerCpu } from "./Cpu.ts"
+import { answerMeasures } from "./Measures.ts"
 import type { EmulatorAddress } from "./emulatorMain.ts"
 
 export interface LoopOrder {
@@ -66,7 +66,7 @@ const carryOut = async ({ emulator, from, inFlight, numbers, slots }: LoopOrder)
   for (let free = slots; free > 0; free--) originate()
 }
 
-answerCpu()
+answerMeasures()
 process.on("message", (message) => {
   // It comes from the benchmark, which sends nothing else with numbers.
   if (message instanceof Object && "numbers" in message) void carryOut(message as LoopOrder)

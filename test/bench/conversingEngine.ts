@@ -3,16 +3,15 @@
  * graph, and asks one question in each node.
  */
 import { Effect, type Scope } from "effect"
-import type { JsonObject } from "#core/Json.ts"
-import { freePort } from "#test/support/freePort.ts"
 import { pocketsphinxRoot } from "#test/support/pocketsphinx.ts"
 import { installService } from "#test/support/servicePackage.ts"
 import { callsPerSecond, ringMillis } from "./callRamp.ts"
+import { circleOf, suits } from "./circle.ts"
 import { csvOf, staysUntilHungUp } from "./Contacts.ts"
 import type { ConverserPlan } from "./Converser.ts"
 import { type Database, startDatabase } from "./Database.ts"
 import { startEmulator, startTwilio } from "./Emulator.ts"
-import { createCampaign, createTelephonyConfig, type Engine, numberAt, startEngine } from "./Engine.ts"
+import { createAgent, createCampaign, dialsThrough, type Engine, startEngine, throughTwilio } from "./Engine.ts"
 import { instantRecognizer, sentence } from "./instantRecognizer.ts"
 
 /** `cached`: everybody hears the same lines, and a recognizer without cost understands the callees. `made`: no two lines are the same. */
@@ -35,26 +34,6 @@ const lineOf: Readonly<Record<Speech, (step: number) => string>> = {
   made: (step) => `Now step ${step} of {{order}} is next. Does {{order}} suit you?`
 }
 
-const nodeOf = (speech: Speech, index: number): JsonObject => {
-  const line = lineOf[speech](index + 1)
-  const data = { name: `Step ${index + 1}`, prompt: `Say: "${line}"`, allow_interrupt: true, add_global_prompt: false }
-  const greeting = index === 0 ? { greeting_type: "text", greeting: line } : {}
-  return { id: `${index}`, type: index === 0 ? "startCall" : "agentNode", position: { x: index, y: 0 }, data: { ...data, ...greeting } }
-}
-
-/** Leads from the last node to the second, because no edge can lead to the first. */
-const edgeOf = (index: number): JsonObject => ({
-  id: `from-${index}`,
-  source: `${index}`,
-  target: `${index + 1 < nodes ? index + 1 : 1}`,
-  data: { label: "Yes", condition: "The callee says that the step suits." }
-})
-
-const definitionOf = (speech: Speech): JsonObject => ({
-  nodes: Array.from({ length: nodes }, (_, index) => nodeOf(speech, index)),
-  edges: Array.from({ length: nodes }, (_, index) => edgeOf(index))
-})
-
 interface Conversing {
   readonly engine: Engine
   readonly database: Database
@@ -70,10 +49,9 @@ const startAgent = Effect.fnUntraced(function* (database: Database, speech: Spee
   const engine = yield* startEngine(database, {
     cwd: database.folder,
     environment: { ...usual, ...services, ...environment },
-    file: "conversingMain.ts"
+    file: "measuredMain.ts"
   })
-  const created = yield* engine.post("/workflow/create/definition", { name: "Plan", workflow_definition: definitionOf(speech) })
-  const agentId = numberAt(created, "id")
+  const agentId = yield* createAgent(engine, "", circleOf(nodes, lineOf[speech], suits))
   const stt = { provider: speech === "cached" ? instantRecognizer.manifest.provider : "pocketsphinx" }
   const workflow_configurations = { max_call_duration: longestSeconds, model_overrides: { stt } }
   yield* engine.put(`/workflow/${agentId}`, { workflow_configurations })
@@ -94,25 +72,16 @@ export const throughAsterisk = (speech: Speech): Effect.Effect<Conversing, never
     const emulator = yield* startEmulator({ media: true, ringMillis }, callees)
     const database = yield* startDatabase()
     const agent = yield* startAgent(database, speech, {})
-    const { password, url, user } = emulator
-    const config = { provider: "ari", ari_endpoint: url, app_name: user, app_password: password, dial_string: "PJSIP/{number}@trunk" }
-    yield* createTelephonyConfig(agent.engine, config)
+    yield* dialsThrough(agent.engine, emulator)
     return { ...agent, database, emulator }
   })
 
-export const throughTwilio = (speech: Speech): Effect.Effect<Conversing, never, Scope.Scope> =>
+export const throughCarrier = (speech: Speech): Effect.Effect<Conversing, never, Scope.Scope> =>
   Effect.gen(function* () {
     const emulator = yield* startTwilio({ numbers: [from], ringMillis }, callees)
     const database = yield* startDatabase()
-    const port = yield* Effect.promise(freePort)
-    const agent = yield* startAgent(database, speech, {
-      ADAPTERS: "twilio",
-      PORT: String(port),
-      PROVIDER_URLS: `twilio=${emulator.url}`,
-      PUBLIC_URL: `http://127.0.0.1:${port}`
-    })
-    const config = { provider: "twilio", account_sid: emulator.user, auth_token: emulator.password }
-    const telephony = yield* createTelephonyConfig(agent.engine, config)
-    yield* agent.engine.post(`/organizations/telephony-configs/${telephony}/phone-numbers`, { address: from })
+    const { environment, setUp } = yield* throughTwilio(emulator, from)
+    const agent = yield* startAgent(database, speech, environment)
+    yield* setUp(agent.engine)
     return { ...agent, database, emulator }
   })

@@ -41,3 +41,16 @@ export const dispatch = measured("dispatch", { pace: "steady", voice: false })
 /** A hundred slots become free within a tenth of a second. */
 export const dispatchInStep = measured("dispatch-in-step", { pace: "in step", voice: false })
 export const dispatchWithVoice = measured("dispatch-with-voice", { pace: "steady", voice: true })
+
+/** The share of the slots' time in which calls were live, in the run of `dispatch`. */
+export const slotUse: Benchmark = {
+  name: "slot-use",
+  run: (options) =>
+    Effect.map(dispatchRun({ ...options, pace: "steady", voice: false }), ({ engine, loop, poller }) => {
+      const control = 100 * loop.slotUse
+      return [
+        { name: "slot-use", value: 100 * engine.slotUse, unit: "%", goal: { atLeast: 98 }, control },
+        { name: "slot-use, of a one-second poller instead", value: 100 * poller.slotUse, unit: "%", control }
+      ]
+    })
+}

@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import { once } from "node:events"
 import { WebSocket } from "ws"
 import { credentials, rest } from "#test/emulators/ari/bareClient.ts"
-import { answerCpu } from "./Cpu.ts"
+import { answerMeasures } from "./Measures.ts"
 import type { EmulatorAddress } from "./emulatorMain.ts"
 
 const application = "echo"
@@ -70,7 +70,7 @@ const carryOut = async ({ callsPerSecond, emulator, from, numbers }: EchoOrder):
   }
 }
 
-answerCpu()
+answerMeasures()
 process.on("message", (message) => {
   // It comes from the benchmark, which sends nothing else with numbers.
   if (message instanceof Object && "numbers" in message) void carryOut(message as EchoOrder)

@@ -18,15 +18,13 @@ export interface EmulatorCounts {
 /** Calls never wait for its queue. */
 export type TwilioOptions = Omit<Parameters<typeof TwilioEmulator.start>[0], "callsPerSecond">
 export type Flow = ReturnType<CalleeLog["flow"]>
-export type EmulatorAnswer =
-  | { readonly address: EmulatorAddress }
-  | { readonly counts: EmulatorCounts }
-  | { readonly flow: Flow }
-  | { readonly spoken: ReadonlyArray<readonly [channelId: string, at: number]> }
-  | { readonly entries: ReadonlyArray<CalleeEntry> }
-  | { readonly conversed: Conversed | undefined }
-
-const tell = (answer: EmulatorAnswer) => process.send?.(answer)
+export interface EmulatorAnswers {
+  readonly counts: EmulatorCounts
+  readonly flow: Flow
+  readonly spoken: ReadonlyArray<readonly [channelId: string, at: number]>
+  readonly entries: ReadonlyArray<CalleeEntry>
+  readonly conversed: Conversed
+}
 
 // The benchmark passes them on in this variable.
 const options: unknown = JSON.parse(process.env["EMULATOR_OPTIONS"] ?? "{}")
@@ -41,12 +39,14 @@ const emulator = await (process.env["EMULATOR"] === "twilio" ? startTwilio() : s
 const plan: ConverserPlan | null = JSON.parse(process.env["EMULATOR_CALLEES"] ?? "null")
 const conversers = plan === null ? undefined : makeConversers(plan)
 if (conversers !== undefined) emulator.log.talkerFor = conversers.join
-process.on("message", (question) => {
-  if (question instanceof Object && "entries" in question) tell({ entries: emulator.log.entries })
-  else if (question instanceof Object && "conversed" in question) tell({ conversed: conversers?.take() })
-  else if (question instanceof Object && "spoken" in question) tell({ spoken: emulator.log.firstSpoken() })
-  else if (question instanceof Object && "flow" in question) tell({ flow: emulator.log.flow() })
-  else tell({ counts: { originates: emulator.log.count("originate"), live: emulator.live(), answered: emulator.log.count("answered") } })
-})
+const { log } = emulator
+const answers: { readonly [Name in keyof EmulatorAnswers]: () => EmulatorAnswers[Name] | undefined } = {
+  counts: () => ({ originates: log.count("originate"), live: emulator.live(), answered: log.count("answered") }),
+  flow: () => log.flow(),
+  spoken: () => log.firstSpoken(),
+  entries: () => log.entries,
+  conversed: () => conversers?.take()
+}
+process.on("message", ({ question }: { readonly question: keyof EmulatorAnswers }) => process.send?.({ [question]: answers[question]() }))
 process.on("disconnect", () => process.exit())
-tell({ address: { url: emulator.url, user: emulator.user, password: emulator.password } })
+process.send?.({ address: { url: emulator.url, user: emulator.user, password: emulator.password } satisfies EmulatorAddress })

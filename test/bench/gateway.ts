@@ -5,10 +5,11 @@
  */
 import { Effect } from "effect"
 import type { Benchmark, Options } from "./Benchmark.ts"
-import { type Child, startChild } from "./Child.ts"
-import { cpuSecondsOf } from "./Cpu.ts"
+import type { Child } from "./Child.ts"
 import { startDatabase } from "./Database.ts"
 import { startEngine } from "./Engine.ts"
+import { cpuSecondsOf } from "./Measures.ts"
+import { startHelper } from "./Probe.ts"
 import { flood, type Target } from "./Requests.ts"
 
 const connections = 64
@@ -35,12 +36,9 @@ const middleOf = (taken: ReadonlyArray<Round>, control: "bare" | "fastify"): Rou
 }
 
 const startControl = Effect.fnUntraced(function* (serve: "bare" | "fastify", value: unknown) {
-  const child = yield* startChild({ file: "bareServersMain.ts" })
-  yield* child.next((message) => (message instanceof Object && "started" in message ? true : undefined))
+  const child = yield* startHelper("bareServersMain.ts")
   const target = { path, key: "0123456789abcdef" }
-  const listening = child.next((message) => (message instanceof Object && "port" in message ? Number(message.port) : undefined))
-  const [port] = yield* Effect.all([listening, Effect.sync(() => child.send({ serve, value, ...target }))], { concurrency: "unbounded" })
-  return { child, target: { ...target, port } }
+  return { child, target: { ...target, port: yield* child.ask<number>({ serve, value, ...target }, "port") } }
 })
 
 /** Answers per CPU second of the server. */
@@ -55,7 +53,7 @@ const rateOf = ({ child, target }: Server, quick: boolean) =>
 
 const measure = ({ quick }: Options) =>
   Effect.gen(function* () {
-    const engine = yield* startEngine(yield* startDatabase(), { file: "gatewayMain.ts" })
+    const engine = yield* startEngine(yield* startDatabase(), { file: "measuredMain.ts" })
     const value = yield* engine.get(path.replace("/api/v1", ""))
     const ours: Server = { child: engine.child, target: { path, ...engine.address } }
     const bare = yield* startControl("bare", value)

@@ -10,9 +10,9 @@ import { apiRoutes } from "#gateway/api.ts"
 import type { Route } from "#gateway/request/Route.ts"
 import type { Benchmark, Options } from "./Benchmark.ts"
 import { bodiesOf } from "./bombs.ts"
-import { mainSecondsOf } from "./Cpu.ts"
+import { mainSecondsOf } from "./Measures.ts"
 import { startDatabase } from "./Database.ts"
-import { type Engine, startEngine } from "./Engine.ts"
+import { createAgent, type Engine, startEngine } from "./Engine.ts"
 import type { Figure } from "./Figure.ts"
 import { headsOf } from "./hostileHeads.ts"
 import { uploadsOf } from "./hostileUploads.ts"
@@ -145,12 +145,8 @@ const requestsTo = (engine: Engine, count: number, seed: number) => {
 
 const measure = ({ count: wanted, quick, seed = usualSeed }: Options) =>
   Effect.gen(function* () {
-    const engine = yield* startEngine(yield* startDatabase(), { file: "gatewayMain.ts" })
-    const graph = {
-      nodes: [{ id: "1", type: "startCall", position: { x: 0, y: 0 }, data: { name: "Start", prompt: "Greet." } }],
-      edges: []
-    }
-    yield* engine.post("/workflow/create/definition", { name: "Reminder", workflow_definition: graph })
+    const engine = yield* startEngine(yield* startDatabase(), { file: "measuredMain.ts" })
+    yield* createAgent(engine)
     const agent = yield* Effect.acquireRelease(
       Effect.sync(() => new Agent({ keepAlive: true, maxSockets: 1 })),
       (opened) => Effect.sync(() => opened.destroy())

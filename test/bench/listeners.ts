@@ -29,7 +29,7 @@ export const startListeners = (
 ): Effect.Effect<Listeners, never, Scope.Scope> =>
   Effect.gen(function* () {
     const emulator: Emulator = yield* judging(startEmulator({ media: true, ringMillis: 100 }))
-    const engine = yield* startEngine(database, { file: "gatewayMain.ts", environment })
+    const engine = yield* startEngine(database, { file: "measuredMain.ts", environment })
     const agentId = yield* prepare(engine, emulator, greeting)
     const campaign = yield* createCampaign(engine, agentId, csvOf(calls, staysUntilHungUp), { rate_limit: calls })
     yield* engine.post(`/campaign/${campaign}/start`)

@@ -1,6 +1,7 @@
 /**
- * How long lists take with 1,000,000 runs in the table, all of one campaign; beside it the same lists with 1,000 of them, on another database,
- * alternately. Filters, which count what they match, are not measured.
+ * `lists`: how long lists take with 1,000,000 runs in the table, all of one campaign; beside it the same lists with 1,000 of them, on another database,
+ * alternately. Filters, which count what they match, are not measured. `progress`: how fast the progress of a campaign of 100,000 contacts is
+ * returned while it is being dialed; beside it an answer that needs no database, requested alternately.
  */
 import { Effect } from "effect"
 import type { Benchmark, Options } from "./Benchmark.ts"
@@ -65,12 +66,21 @@ const open = Effect.fnUntraced(function* (emulator: EmulatorAddress, runs: numbe
   return { engine, agentId, campaignId }
 })
 
-const millisOf = (place: Place, pathIn: (place: Place) => string) =>
+const millisOf = (engine: Engine, path: string) =>
   Effect.gen(function* () {
     const began = performance.now()
-    yield* place.engine.get(pathIn(place))
+    yield* engine.get(path)
     return performance.now() - began
   })
+/** How long two requests take, made alternately, so that anything else on the machine slows both down. */
+const inTurn = Effect.fnUntraced(function* (requests: number, one: Effect.Effect<number>, other: Effect.Effect<number>) {
+  const [ones, others]: [Array<number>, Array<number>] = [[], []]
+  for (let request = 0; request < requests; request++) {
+    ones.push(yield* one)
+    others.push(yield* other)
+  }
+  return [ones, others] as const
+})
 
 const measure = ({ quick }: Options) =>
   Effect.gen(function* () {
@@ -80,15 +90,10 @@ const measure = ({ quick }: Options) =>
     const requests = quick ? 100 : 500
     const figures = yield* Effect.forEach(lists, ([name, pathIn]) =>
       Effect.gen(function* () {
+        const asked = [small, large].map((place) => millisOf(place.engine, pathIn(place))) as [Effect.Effect<number>, Effect.Effect<number>]
         // The first ones plan their statements and fill caches.
-        for (let request = 0; request < warmUp; request++) yield* Effect.all([millisOf(small, pathIn), millisOf(large, pathIn)])
-        const control: Array<number> = []
-        const value: Array<number> = []
-        // Alternately, so that anything else on the machine slows both down.
-        for (let request = 0; request < requests; request++) {
-          control.push(yield* millisOf(small, pathIn))
-          value.push(yield* millisOf(large, pathIn))
-        }
+        yield* inTurn(warmUp, ...asked)
+        const [control, value] = yield* inTurn(requests, ...asked)
         const [slow, fast] = [quantile(value, 0.99), quantile(control, 0.99)]
         return [
           { name: `lists, ${name}, p50`, value: quantile(value, 0.5), unit: "ms", control: quantile(control, 0.5) },
@@ -101,3 +106,26 @@ const measure = ({ quick }: Options) =>
   }).pipe(Effect.scoped)
 
 export const listsOfRuns: Benchmark = { name: "lists", run: measure }
+
+const slots = 100
+
+const measureProgress = ({ quick }: Options) =>
+  Effect.gen(function* () {
+    const emulator = yield* startEmulator({ media: false, ringMillis: 1000, seed: 1, talkMillis: 9000 })
+    const engine = yield* startEngine(yield* startDatabase())
+    const agentId = yield* prepare(engine, emulator)
+    const campaign = yield* createCampaign(engine, agentId, csvOf(quick ? 10_000 : 100_000), { max_concurrency: slots })
+    yield* engine.post(`/campaign/${campaign}/start`)
+    yield* emulator.until(({ originates }) => originates > 1.5 * slots)
+    const requests = quick ? 200 : 1000
+    const [progress, health] = yield* inTurn(requests, millisOf(engine, `/campaign/${campaign}/progress`), millisOf(engine, "/health"))
+    return [0.5, 0.99].map((share) => ({
+      name: `progress p${100 * share}`,
+      value: quantile(progress, share),
+      unit: "ms",
+      goal: { atMost: 20 },
+      control: quantile(health, share)
+    }))
+  }).pipe(Effect.scoped)
+
+export const progress: Benchmark = { name: "progress", run: measureProgress }

@@ -8,12 +8,11 @@ import { randomUUID } from "node:crypto"
 import { once } from "node:events"
 import { WebSocket } from "ws"
 import { MEDIA_ROUTE } from "#core/provider/CarrierMedia.ts"
-import { allocatedDuring } from "./Allocation.ts"
 import type { Benchmark, Options } from "./Benchmark.ts"
-import { startChild } from "./Child.ts"
-import { cpuSecondsOf } from "./Cpu.ts"
 import type { Figure } from "./Figure.ts"
+import { allocatedDuring, cpuSecondsOf } from "./Measures.ts"
 import { type Dialect, streamOf } from "./mediaFrames.ts"
+import { startHelper } from "./Probe.ts"
 
 const frameMillis = 20
 const framesPerSecond = 1000 / frameMillis
@@ -80,11 +79,8 @@ interface Cost {
 const costOf = (options: Options, dialect: Dialect, serve: "gateway" | "bare") =>
   Effect.gen(function* () {
     const { calls, seconds } = planOf(options)
-    const child = yield* startChild({ file: "mediaSocketMain.ts" })
-    yield* child.next((message) => (message instanceof Object && "started" in message ? true : undefined))
-    const listening = child.next((message) => (message instanceof Object && "port" in message ? Number(message.port) : undefined))
-    const [port] = yield* Effect.all([listening, Effect.sync(() => child.send({ serve, dialect }))], { concurrency: "unbounded" })
-    const { returned, sent } = yield* carried(port, dialect, calls)
+    const child = yield* startHelper("mediaSocketMain.ts")
+    const { returned, sent } = yield* carried(yield* child.ask<number>({ serve, dialect }, "port"), dialect, calls)
     yield* Effect.sleep(WARM_UP)
     const before = { cpu: yield* cpuSecondsOf(child), returned: returned(), sent: sent() }
     const { bytes } = yield* allocatedDuring(child, Effect.sleep(`${seconds} seconds`))

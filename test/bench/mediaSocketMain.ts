@@ -14,8 +14,7 @@ import { mountMediaSockets } from "#gateway/http/mediaSockets.ts"
 import { MediaSockets } from "#runtime/call/MediaSockets.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { journalOf } from "#test/support/fakeJournal.ts"
-import { answerAllocation } from "./Allocation.ts"
-import { answerCpu } from "./Cpu.ts"
+import { answerMeasures } from "./Measures.ts"
 import { answerOf, type Dialect } from "./mediaFrames.ts"
 
 const accepts = { twilio: twilio.media?.accept, vonage: vonage.media?.accept }
@@ -61,8 +60,7 @@ const bare = (app: uws.TemplatedApp, dialect: Dialect) => {
   app.ws(MEDIA_ROUTE, { message: (ws) => void ws.send(answer, isBinary, false) })
 }
 
-answerAllocation()
-answerCpu()
+answerMeasures()
 process.on("message", (message) => {
   if (!(message instanceof Object && "serve" in message && "dialect" in message)) return
   // It comes from the benchmark, which sends nothing else.

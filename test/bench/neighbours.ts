@@ -4,16 +4,15 @@
  * work allowed. Beside them, what the machine itself adds: a server that does nothing, and the timers of the process that asks.
  */
 import { Console, Effect } from "effect"
-import { createHash, randomBytes } from "node:crypto"
 import { spacing } from "#core/campaign/Pacing.ts"
 import type { Benchmark, Options } from "./Benchmark.ts"
 import { type Child, fromElsewhere, judging } from "./Child.ts"
 import { csvOf } from "./Contacts.ts"
-import { mainSecondsOf } from "./Cpu.ts"
+import { mainSecondsOf } from "./Measures.ts"
 import { type Database, startDatabase } from "./Database.ts"
 import { besideDisk } from "./Disk.ts"
 import { type Emulator, startEmulator } from "./Emulator.ts"
-import { createCampaign, type Engine, numberAt, prepare, startEngine } from "./Engine.ts"
+import { createAgent, createCampaign, type Engine, neighbourOf, prepare, startEngine } from "./Engine.ts"
 import { type Figure, quantile } from "./Figure.ts"
 import type { Answers, Attack, AttackTarget } from "./neighbourFloodMain.ts"
 import type { Probed } from "./neighbourProbeMain.ts"
@@ -39,32 +38,6 @@ interface Phase {
   readonly answers: Answers
 }
 
-const tenantOf = ({ sql }: Database) =>
-  Effect.promise(async () => {
-    const key = randomBytes(16).toString("hex")
-    const [row] = await sql<
-      Array<{ id: number }>
-    >`INSERT INTO organizations (name, concurrency_limit) VALUES ('Neighbour', 10) RETURNING id`
-    await sql`
-      INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role)
-      VALUES (${row?.id ?? 0}, 'bench', ${key.slice(0, 8)}, ${createHash("sha256").update(key).digest("hex")}, 'owner')`
-    return key
-  })
-
-/** Creates an agent as the tenant of that key. */
-const agentOf = Effect.fnUntraced(function* ({ address }: Engine, key: string) {
-  const data = { name: "Start", prompt: "Greet.", greeting_type: "text", greeting: "Hello {{first_name}}" }
-  const workflow_definition = { nodes: [{ id: "1", type: "startCall", position: { x: 0, y: 0 }, data }], edges: [] }
-  const answer = yield* Effect.promise(() =>
-    fetch(`http://127.0.0.1:${address.port}/api/v1/workflow/create/definition`, {
-      method: "POST",
-      headers: { "content-type": "application/json", "x-api-key": key },
-      body: JSON.stringify({ name: "Heavy", workflow_definition })
-    }).then((response) => response.json())
-  )
-  return { port: address.port, key, agentId: numberAt(answer, "id") } satisfies AttackTarget
-})
-
 /**
  * Calls are due at even distances from the first one on. If the pace has been moved back for good, which loses a moment but keeps no call
  * waiting, the calls after it are judged by the new pace: by the earliest call of the last second.
@@ -83,10 +56,6 @@ interface Scene {
   readonly target: AttackTarget
 }
 
-const answersOf = (message: unknown): Answers | undefined =>
-  // Nobody else sends messages over this channel.
-  message instanceof Object && "answers" in message ? (message.answers as Answers) : undefined
-
 const phase = Effect.fnUntraced(function* (scene: Scene, name: string, seconds: number, attack?: Attack) {
   const { database, emulator, engine, flood, probing, target } = scene
   if (attack !== undefined) {
@@ -98,8 +67,7 @@ const phase = Effect.fnUntraced(function* (scene: Scene, name: string, seconds: 
   const { result: probed, syncs } = yield* besideDisk(database.folder, probing(seconds))
   const until = performance.timeOrigin + performance.now()
   const busy = ((yield* mainSecondsOf(engine.child)) - spent) / ((until - began) / 1000)
-  const stopped = Effect.all([flood.next(answersOf), Effect.sync(() => flood.send({ stop: true }))], { concurrency: "unbounded" })
-  const [answers] = yield* stopped
+  const answers = yield* flood.ask<Answers>({ stop: true }, "answers")
   const arrivals = (yield* emulator.entries).flatMap(({ at, kind }) => (kind === "originate" && at >= began && at < until ? [at] : []))
   const late = latenessOf(arrivals, spacing(callsPerSecond), callsPerSecond)
   const counts = Object.entries(answers).map(([what, count]) => `${what}: ${count}`)
@@ -139,9 +107,10 @@ const measure = (options: Options) =>
   Effect.gen(function* () {
     const database = yield* startDatabase(options)
     const emulator = yield* judging(startEmulator(far))
-    const engine = yield* startEngine(database, { file: "gatewayMain.ts", environment: { SIGNUP: "on" } })
+    const engine = yield* startEngine(database, { file: "measuredMain.ts", environment: { SIGNUP: "on" } })
     const agentId = yield* prepare(engine, emulator)
-    const target = yield* agentOf(engine, yield* tenantOf(database))
+    const neighbour = yield* neighbourOf(database, engine)
+    const target = { ...neighbour.address, agentId: yield* createAgent(neighbour, "Hello {{first_name}}") }
     const probing = yield* startProbe(engine, "/api/v1/campaign/")
     const flood = yield* fromElsewhere(startHelper("neighbourFloodMain.ts"))
     const scene: Scene = { database, emulator, engine, flood, probing, target }

@@ -5,17 +5,16 @@
  */
 import { Effect } from "effect"
 import twilio from "#adapters/twilio/twilio.ts"
-import { freePort } from "#test/support/freePort.ts"
 import type { Benchmark, Options } from "./Benchmark.ts"
 import type { LoopOrder } from "./carrierLoopMain.ts"
 import { judging, startChild } from "./Child.ts"
 import { csvOf, ringsThenGivesUp, rowsOf } from "./Contacts.ts"
-import { cpuSecondsOf } from "./Cpu.ts"
+import { cpuSecondsOf } from "./Measures.ts"
 import { startDatabase } from "./Database.ts"
 import { type Emulator, startTwilio } from "./Emulator.ts"
-import { createAgent, createCampaign, createTelephonyConfig, startEngine } from "./Engine.ts"
+import { createAgent, createCampaign, startEngine, throughTwilio } from "./Engine.ts"
 import type { Figure } from "./Figure.ts"
-import { postgresSecondsOf } from "./PostgresCpu.ts"
+import { postgresSecondsOf } from "./TreeCpu.ts"
 
 const from = "+15550199000"
 /** The most that a campaign may have. */
@@ -51,20 +50,10 @@ const byEngine = (options: Options) =>
   Effect.gen(function* () {
     const database = yield* startDatabase(options)
     const emulator = yield* startJudge
-    const port = yield* Effect.promise(freePort)
-    const environment = {
-      ADAPTERS: "twilio",
-      CALL_RATE: String(rate),
-      ORG_CONCURRENCY: String(slots),
-      PORT: String(port),
-      PROVIDER_URLS: `twilio=${emulator.url}`,
-      PUBLIC_URL: `http://127.0.0.1:${port}`,
-      TRUNK_RATE: String(rate)
-    }
-    const engine = yield* startEngine(database, { environment, file: "gatewayMain.ts" })
-    const config = { provider: "twilio", account_sid: emulator.user, auth_token: emulator.password }
-    const telephony = yield* createTelephonyConfig(engine, config)
-    yield* engine.post(`/organizations/telephony-configs/${telephony}/phone-numbers`, { address: from })
+    const carrier = yield* throughTwilio(emulator, from)
+    const limits = { CALL_RATE: String(rate), ORG_CONCURRENCY: String(slots), TRUNK_RATE: String(rate) }
+    const engine = yield* startEngine(database, { environment: { ...carrier.environment, ...limits }, file: "measuredMain.ts" })
+    yield* carrier.setUp(engine)
     const agentId = yield* createAgent(engine)
     const contacts = contactsOf(options)
     const settings = { max_concurrency: slots, retry_config: { max_retries: 0 } }

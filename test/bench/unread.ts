@@ -28,9 +28,6 @@ const besideMemory = <A>({ pid }: Child, effect: Effect.Effect<A>) =>
     return Effect.map(Effect.raceFirst(effect, sampled), (result) => ({ result, megabytes: most / 1e6 }))
   })
 
-const openedOf = (message: unknown): number | undefined =>
-  message instanceof Object && "opened" in message ? Number(message.opened) : undefined
-
 export const unread: Benchmark = {
   name: "unread",
   run: (options) =>
@@ -48,9 +45,7 @@ export const unread: Benchmark = {
       const idle = yield* phase("idle")
       clients.send({ port: engine.address.port })
       const beside = yield* phase("unread")
-      const [opened] = yield* Effect.all([clients.next(openedOf), Effect.sync(() => clients.send({ stop: true }))], {
-        concurrency: "unbounded"
-      })
+      const opened = yield* clients.ask<number>({ stop: true }, "opened")
       const worst = ({ probed }: typeof idle) => quantile(probed.engine, 1)
       const figures: ReadonlyArray<Figure> = [
         {

@@ -7,16 +7,14 @@
  * carries their calls share the machine, and their cost is a separate figure.
  */
 import { Effect } from "effect"
-import { allocatedDuring } from "./Allocation.ts"
 import type { Benchmark, Options } from "./Benchmark.ts"
 import { byEcho, carried, cleanOf, cpuMillisOf, type RampPlan, tooMany } from "./callRamp.ts"
 import type { Conversed } from "./Converser.ts"
-import { callees, throughAsterisk, throughTwilio } from "./conversingEngine.ts"
-import { cpuSecondsOf } from "./Cpu.ts"
+import { callees, throughAsterisk, throughCarrier } from "./conversingEngine.ts"
 import { metricsOf } from "./Engine.ts"
 import { type Figure, type Goal, quantile } from "./Figure.ts"
-import { postgresSecondsOf } from "./PostgresCpu.ts"
-import { treeSecondsOf } from "./TreeCpu.ts"
+import { allocatedDuring, cpuSecondsOf } from "./Measures.ts"
+import { postgresSecondsOf, treeSecondsOf } from "./TreeCpu.ts"
 
 const framesPerSecond = 50
 /** Time for the first turns, in which code is compiled and speech is synthesized that is cached from then on. */
@@ -187,7 +185,7 @@ export const voiceCapacity: Benchmark = {
 export const voiceCapacityCarrier: Benchmark = {
   name: "voice-capacity-carrier",
   run: (options) =>
-    Effect.map(conversations(throughTwilio, "cached", rampOf("carrier", options)), (run) =>
+    Effect.map(conversations(throughCarrier, "cached", rampOf("carrier", options)), (run) =>
       figuresOf("media socket", { atLeast: 150 }, run)
     )
 }

@@ -16,9 +16,10 @@ import { knownSpeechOf } from "#test/support/knownSpeech.ts"
 import { seeded } from "#test/support/seeded.ts"
 import { installService } from "#test/support/servicePackage.ts"
 import type { Benchmark, Options } from "./Benchmark.ts"
+import { circleOf, suits } from "./circle.ts"
 import { csvOf, rowsOf, staysUntilHungUp } from "./Contacts.ts"
 import { type Database, startDatabase } from "./Database.ts"
-import { createCampaign, createTelephonyConfig, type Engine, numberAt, startEngine } from "./Engine.ts"
+import { createAgent, createCampaign, dialsThrough, type Engine, startEngine } from "./Engine.ts"
 import { type Caller, makeCaller, makeVoices } from "./latencyCallees.ts"
 import { modelFigures, turnFigures } from "./latencyFigures.ts"
 import { digitsScript, numberedScript, type ScriptedTurn, talkScript } from "./latencyScript.ts"
@@ -36,39 +37,14 @@ const sizeOf = ({ count, quick }: Options) => {
 const nodes = 20
 const lineOf = (step: number): string =>
   `Step ${step} of the plan is a visit at the clinic by the old market square of the town. Does that suit you?`
-const node = (index: number, data: JsonObject): JsonObject => ({
-  id: `${index}`,
-  type: index === 0 ? "startCall" : "agentNode",
-  position: { x: index, y: 0 },
-  data: { name: `Step ${index + 1}`, allow_interrupt: true, add_global_prompt: false, ...data }
-})
-const spokenNode = (index: number, line: string, more: JsonObject = {}): JsonObject =>
-  node(index, { prompt: `Say: "${line}"`, ...(index === 0 ? { greeting_type: "text", greeting: line } : {}), ...more })
-/** Leads from the last node to the second, because no edge can lead to the first. */
-const edgeOf = (count: number, index: number, data: JsonObject): JsonObject => ({
-  id: `from-${index}`,
-  source: `${index}`,
-  target: `${index + 1 < count ? index + 1 : 1}`,
-  data
-})
-
-const suits = { label: "Yes", condition: "The callee says that the step suits." }
-const plan: JsonObject = {
-  nodes: Array.from({ length: nodes }, (_, index) => spokenNode(index, lineOf(index + 1))),
-  edges: Array.from({ length: nodes }, (_, index) => edgeOf(nodes, index, suits))
-}
+const plan = circleOf(nodes, lineOf, suits)
 
 const told = { label: "Told", condition: "The callee has told the phone number." }
 const asking = {
   extraction_enabled: true,
   extraction_variables: [{ name: "phone_number", type: "string", prompt: "The phone number of the callee." }]
 }
-const numbersPlan: JsonObject = {
-  nodes: Array.from({ length: nodes }, (_, index) =>
-    spokenNode(index, `What is phone number ${index + 1}? Please say it digit by digit.`, asking)
-  ),
-  edges: Array.from({ length: nodes }, (_, index) => edgeOf(nodes, index, told))
-}
+const numbersPlan = circleOf(nodes, (step) => `What is phone number ${step}? Please say it digit by digit.`, told, asking)
 
 /** Installs the recognizer, with the speech that it knows. */
 const install = ({ folder }: Database, speech: object): string => {
@@ -78,9 +54,8 @@ const install = ({ folder }: Database, speech: object): string => {
   return known
 }
 
-const createAgent = Effect.fnUntraced(function* (engine: Engine, workflow_definition: JsonObject, overrides: JsonObject = {}) {
-  const created = yield* engine.post("/workflow/create/definition", { name: "Plan", workflow_definition })
-  const id = numberAt(created, "id")
+const createListener = Effect.fnUntraced(function* (engine: Engine, graph: JsonObject, overrides: JsonObject = {}) {
+  const id = yield* createAgent(engine, "", graph)
   const model_overrides = { stt: { provider: knownRecognizer.manifest.provider }, ...overrides }
   yield* engine.put(`/workflow/${id}`, { workflow_configurations: { max_call_duration: 600, model_overrides } })
   return id
@@ -147,13 +122,7 @@ export const voiceLatency: Benchmark = {
           SERVICES: packageName
         }
       })
-      yield* createTelephonyConfig(engine, {
-        provider: "ari",
-        ari_endpoint: emulator.url,
-        app_name: emulator.user,
-        app_password: emulator.password,
-        dial_string: "PJSIP/{number}@trunk"
-      })
+      yield* dialsThrough(engine, emulator)
       const callers = new Map<string, Caller>()
       const scriptOf = new Map<string, ReadonlyArray<ScriptedTurn>>()
       emulator.log.talkerFor = (channelId) => {
@@ -181,9 +150,9 @@ export const voiceLatency: Benchmark = {
       const llm = { provider: "openai", model: "emulated", api_key: "sk-emulated", base_url: model.url }
       const [talks, numbers, modelled] = yield* Effect.all(
         [
-          converse(yield* createAgent(engine, plan), scripts.talks),
-          converse(yield* createAgent(engine, numbersPlan), scripts.numbers),
-          converse(yield* createAgent(engine, plan, { llm }), scripts.modelled)
+          converse(yield* createListener(engine, plan), scripts.talks),
+          converse(yield* createListener(engine, numbersPlan), scripts.numbers),
+          converse(yield* createListener(engine, plan, { llm }), scripts.modelled)
         ],
         { concurrency: "unbounded" }
       )
