@@ -58,42 +58,6 @@ const greeted = (greeting: string) => ({ greeting_type: "text", greeting })
 const globally = { add_global_prompt: true }
 
 const examples: Readonly<Record<string, Example>> = {
-  // From the readme of the SDK, and its page on building an agent.
-  "Loan qualification": {
-    nodes: {
-      greeting: starting(
-        "# Goal\nGreet the callee warmly.\n\n## Rules\n- You are Sarah of Acme Loans",
-        greeted("Hi {{first_name}}, this is Sarah.")
-      ),
-      qualify: asking("Ask for the amount, the purpose and the monthly income."),
-      done: ending("Thank them and end the call politely.")
-    },
-    edges: { greeting: { interested: "qualify" }, qualify: { done: "done" } }
-  },
-  // The template that the product ships.
-  "Lead qualification template": {
-    nodes: {
-      Greeting: starting("You are Sarah. Ask what they want to build.", {
-        ...globally,
-        ...extracting(["use_case", "string", "What they want to build."])
-      }),
-      "Qualify lead": asking("Ask for the company, its industry, its size and its minutes a month.", {
-        ...globally,
-        ...extracting(
-          ["company_name", "string", "The company."],
-          ["industry", "string", "Its industry."],
-          ["company_size", "number", "How many work there."],
-          ["monthly_minutes", "number", "Minutes of calls a month."]
-        )
-      }),
-      "Qualified handoff": ending("Confirm the address for mail, and say that a specialist gets in touch."),
-      "Polite close": ending("Thank them, and name the documentation.")
-    },
-    edges: {
-      Greeting: { "has a use case": "Qualify lead" },
-      "Qualify lead": { qualified: "Qualified handoff", "not a fit": "Polite close" }
-    }
-  },
   // The running example of the pages on nodes.
   "Debt collection": {
     nodes: {
@@ -131,52 +95,6 @@ const examples: Readonly<Record<string, Example>> = {
       Objections: { settled: ["Payment offer", "Thank you for telling me."], "still disputed": "No commitment" },
       "Payment offer": { commits: "Committed", objects: "Objections", refuses: "No commitment" }
     }
-  },
-  // What the page on the first agent asks its generator to build.
-  Haircut: {
-    nodes: {
-      Welcome: starting("Ask whether they want to book a haircut.", greeted("Hello, the barber's shop here.")),
-      "Find a time": asking("Ask for a date and a time.", {
-        allow_interrupt: true,
-        ...extracting(["preferred_date", "string", "The date."], ["preferred_time", "string", "The time."])
-      }),
-      Confirm: asking("Repeat {{gathered_context.preferred_date}} at {{gathered_context.preferred_time}}, and ask whether that is right."),
-      Booked: ending("Say that it is booked."),
-      "Not today": ending("Say goodbye.")
-    },
-    edges: {
-      Welcome: { "wants a haircut": "Find a time", no: "Not today" },
-      "Find a time": { "has date and time": "Confirm", "gives up": "Not today" },
-      Confirm: { right: "Booked", wrong: "Find a time" }
-    }
-  },
-  // From the page on context and variables.
-  "Plan renewal": {
-    nodes: {
-      Renewal: starting(
-        "You call {{customer_name}} about the {{plan}} plan, which renews on {{renewal_date}}. Ask whether they stay.",
-        extracting(["renewal_confirmed", "boolean", "They want to go on."])
-      ),
-      Renewed: ending("Thank {{customer_name}}."),
-      Leaving: asking("Ask why they leave.", extracting(["reason", "string", "Why they leave."])),
-      Left: ending("Say that the plan ends on {{renewal_date}}.")
-    },
-    edges: { Renewal: { stays: "Renewed", leaves: "Leaving" }, Leaving: { "stays after all": "Renewed", "has left": "Left" } }
-  },
-  // The payload from the page on webhooks.
-  Invitation: {
-    nodes: {
-      Invite: starting(
-        "Invite {{initial_context.first_name}} to the opening, and ask whether they come.",
-        extracting(["rsvp", "string", "yes, no or maybe."])
-      ),
-      Coming: ending("Say that you look forward to it."),
-      "Not coming": ending("Say that it is a pity."),
-      "First report": ["webhook", { endpoint_url: "https://crm.example/a", payload_template: { rsvp: "{{gathered_context.rsvp}}" } }],
-      "Second report": ["webhook", { endpoint_url: "https://crm.example/b", http_method: "PUT" }],
-      Quality: ["qa", {}]
-    },
-    edges: { Invite: { comes: "Coming", "does not come": "Not coming" } }
   },
   // From the page on data that is fetched before the call: nested variables, and a path that depends on fetched data.
   "Known customer": {
@@ -237,20 +155,6 @@ const examples: Readonly<Record<string, Example>> = {
       },
       Billing: { "a delivery after all": "Delivery", answered: "Done" },
       Delivery: { "an invoice after all": "Billing", answered: "Done", "cannot be answered": "Message" }
-    }
-  },
-  // An edge that leads back: a date that does not suit the callee leads to another one.
-  Reminder: {
-    nodes: {
-      Persona: ["globalNode", { prompt: "You are Ada of {{company}}." }],
-      Remind: starting("Ask whether {{date}} suits.", { greeting: "Hello {{first_name}}." }),
-      "Other date": asking("Find another date.", extracting(["new_date", "string", "The date."])),
-      Confirmed: ending("Say goodbye."),
-      Cancelled: ending("Say that it is cancelled.")
-    },
-    edges: {
-      Remind: { Suits: "Confirmed", "Another date": ["Other date", "Let me see."], Cancel: "Cancelled" },
-      "Other date": { Agreed: "Confirmed", Cancel: "Cancelled" }
     }
   },
   // A graph with cycles, two edges between the same nodes, and nodes that no conversation passes through.
