@@ -2,8 +2,6 @@
 import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHmac } from "node:crypto"
-import { createServer, type IncomingHttpHeaders } from "node:http"
-import type { AddressInfo } from "node:net"
 import t, { type Test } from "tap"
 import { WebhookEndpoints } from "#core/webhook/WebhookEndpoints.ts"
 import { WebhookQueue } from "#core/webhook/WebhookQueue.ts"
@@ -11,54 +9,10 @@ import * as events from "#runtime/events.ts"
 import { egress } from "#test/support/egress.ts"
 import { until } from "#test/support/engine.ts"
 import * as given from "#test/support/given.ts"
+import { arrived, type Receiver, receiver } from "#test/support/nodeWebhooks.ts"
 import { clientLayer, openDatabase } from "#test/support/postgres.ts"
 
 const database = await openDatabase(t)
-
-interface Received {
-  readonly headers: IncomingHttpHeaders
-  readonly body: string
-  readonly path: string
-}
-interface Receiver {
-  readonly url: string
-  /** Awaited before the next response is sent. */
-  held: Promise<void>
-  readonly received: Array<Received>
-  /** The statuses of the next responses; 200 after those. Undefined: no response. */
-  readonly answers: Array<number | undefined>
-  readonly retryAfter: { seconds: number | undefined }
-}
-
-const receiver = async (t: Test): Promise<Receiver> => {
-  const received: Array<Received> = []
-  const answers: Receiver["answers"] = []
-  const retryAfter: Receiver["retryAfter"] = { seconds: undefined }
-  const to = { url: "", held: Promise.resolve(), received, answers, retryAfter }
-  const server = createServer((request, response) => {
-    let body = ""
-    request.on("data", (chunk: Buffer) => {
-      body += chunk.toString()
-    })
-    request.on("end", async () => {
-      received.push({ headers: request.headers, body, path: request.url ?? "" })
-      await to.held
-      const status = answers.length > 0 ? answers.shift() : 200
-      if (status === undefined) return void request.socket.destroy()
-      if (status === 302) response.setHeader("location", "/elsewhere")
-      if (retryAfter.seconds !== undefined) response.setHeader("retry-after", String(retryAfter.seconds))
-      return void response.writeHead(status).end("not read")
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  // The cast holds because a server that listens on a port has such an address.
-  to.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?a=1`
-  return to
-}
 
 const client = clientLayer(Redacted.make(database.url), { applicationName: "test" })
 /** A node that delivers until the test ends. */
@@ -96,7 +50,6 @@ const scene = async (t: Test) => {
     update: (changes: { readonly enabled?: boolean; readonly url?: string }) => asked((_) => _.update(organizationId, id, changes))
   }
 }
-const arrived = (to: Receiver, count: number) => until(`${count} requests`, () => (to.received.length >= count ? to.received : undefined))
 
 /** Sets when the next try is due. */
 const dueIn = (hours: number, id: number) =>
@@ -111,7 +64,7 @@ const dueIn = (hours: number, id: number) =>
   )
 const makeDue = (id: number) => dueIn(0, id)
 
-const signedWith = ({ secret }: { readonly secret: string }, { body, headers }: Received): string =>
+const signedWith = ({ secret }: { readonly secret: string }, { body, headers }: Receiver["received"][number]): string =>
   `v1,${createHmac("sha256", Buffer.from(secret.slice("whsec_".length), "base64"))
     .update(`${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`)
     .digest("base64")}`
@@ -217,10 +170,10 @@ t.test("given an endpoint that does not accept requests", async (t) => {
 
   t.test("when it asks for more time, then it gets it", async (t) => {
     to.answers.push(429)
-    to.retryAfter.seconds = 3600
+    to.retryAfter = 3600
     await test()
     t.match(await latest("failure", 1), { state: "pending", waits: 3600 })
-    to.retryAfter.seconds = undefined
+    to.retryAfter = undefined
     await makeDue(endpoint.id)
     await latest("success", 2)
   })

@@ -24,22 +24,38 @@ interface Received {
 export interface Receiver {
   readonly url: string
   readonly received: Array<Received>
-  /** The statuses of the next responses. After those, all are 200. */
-  readonly answers: Array<number>
+  /** The statuses of the next responses; 200 after those. Undefined: no response, and the connection is closed. */
+  readonly answers: Array<number | undefined>
+  /** Seconds that every response asks the sender to wait for. */
+  retryAfter: number | undefined
+  /** Awaited before the next response is sent. */
+  held: Promise<void>
   /** While true, requests get no response. */
   holds: boolean
 }
 
 export const receiver = async (t: Test): Promise<Receiver> => {
-  const to: { -readonly [Key in keyof Receiver]: Receiver[Key] } = { url: "", received: [], answers: [], holds: false }
+  const to: { -readonly [Key in keyof Receiver]: Receiver[Key] } = {
+    url: "",
+    received: [],
+    answers: [],
+    retryAfter: undefined,
+    held: Promise.resolve(),
+    holds: false
+  }
   const server = createServer((request, response) => {
     let body = ""
     request.on("data", (chunk: Buffer) => {
       body += chunk.toString()
     })
-    request.on("end", () => {
+    request.on("end", async () => {
       to.received.push({ method: request.method ?? "", path: request.url ?? "", headers: request.headers, body })
-      if (!to.holds) response.writeHead(to.answers.shift() ?? 200, { location: "/elsewhere" }).end("not read")
+      if (to.holds) return
+      await to.held
+      const status = to.answers.length > 0 ? to.answers.shift() : 200
+      if (status === undefined) return void request.socket.destroy()
+      if (to.retryAfter !== undefined) response.setHeader("retry-after", String(to.retryAfter))
+      response.writeHead(status, { location: "/elsewhere" }).end("not read")
     })
   })
   t.teardown(() => {
@@ -128,9 +144,7 @@ const sceneOf = (database: TestDatabase) => async () => {
         const [first] = await deliveries(run)
         const isWanted = first !== undefined && Object.entries(wanted).every(([name, value]) => Reflect.get(first, name) === value)
         return isWanted ? first : undefined
-      }),
-    replay: (run: RunId, { id }: NodeWebhook) =>
-      service(NodeWebhooks.use((_) => _.replay(organizationId, agentId, run, id)).pipe(Effect.catch((error) => Effect.succeed(error))))
+      })
   }
 }
 
