@@ -32,9 +32,6 @@ t.test("given a conversation", async (t) => {
     check(t, name, {}, (scene) => steps(talk(scene), act(scene)), expected)
   const machine = ["hangup machine_detected", "line free, 0 slots", "finish", "ended voicemail"]
   const failed = ["line free, 0 slots", "finish", "ended error"]
-  const tooLong = (scene: Scene) => steps(wait("301 seconds"), end(scene))
-  await during("of the longest length, then it is hung up", tooLong, ["hangup duration_exceeded", ...overAfterTalk])
-  await during("past the ring timeout, then it continues", () => wait("200 seconds"), [])
   const hearsMachine = (scene: Scene) =>
     Effect.andThen(
       Effect.sync(() => scene.hears({ _tag: "MachineDetected" })),
@@ -64,16 +61,6 @@ t.test("given a conversation", async (t) => {
   await during("with endless keys, then a limited number is kept", endlessKeys, overAfterTalk)
 
   const loses = (scene: Scene) => Effect.sync(() => scene.hears({ _tag: "MediaClosed", how: "unknown", why: "socket" }))
-  for (const [seconds, looks] of [
-    [1, []],
-    [5, ["look", "look"]],
-    [9, ["look", "look"]]
-  ] as const)
-    await during(
-      `whose audio ends ${seconds} s before it, then that is no failure`,
-      (scene) => steps(loses(scene), wait(`${seconds} seconds`), end(scene)),
-      [...looks, ...overAfterTalk]
-    )
   const freed = (scene: Scene) =>
     steps(
       loses(scene),
@@ -87,10 +74,6 @@ t.test("given a conversation", async (t) => {
     "finish",
     "5 s later"
   ])
-  const staysUp = (scene: Scene) => steps(sets(scene, { lookup: isUp }), loses(scene), wait("11 seconds"), end(scene))
-  await during("whose audio ends while it is still up, then it is hung up", staysUp, ["look", "look", "hangup media_failure", ...failed])
-  const isGone = (scene: Scene) => steps(loses(scene), wait("13 seconds"))
-  await during("whose audio ends and that no longer exists, then it has ended", isGone, ["look", "look", ...overAfterTalk])
   const isCutOff = (scene: Scene) =>
     steps(
       loses(scene),

@@ -109,3 +109,14 @@ export const heard = (scene: TalkScene, ...lines: ReadonlyArray<string>) =>
   scene.until(lines.at(-1) ?? "", () => loudFrames(scene) >= framesOf(...lines))
 /** Waits for the end of the greeting, and a little longer, as somebody does who answers. */
 export const greeted = (scene: TalkScene) => Effect.andThen(heard(scene, greeting), scene.silence(300))
+
+/** The lengths of the stretches of speech and, as negative numbers, of noise. */
+export const stretches = (sent: ReadonlyArray<Uint8Array>) => {
+  const found: Array<number> = []
+  for (const step of sent.map((frame) => (isNoise(frame) ? -1 : 1))) {
+    const last = found.at(-1) ?? 0
+    if (last * step > 0) found[found.length - 1] = last + step
+    else found.push(step)
+  }
+  return found
+}

@@ -99,16 +99,6 @@ t.test("given an owner that dies five times within a minute, then the campaign i
     const again = paused + 6 * minute
     t.strictSame(begun.slice(6), [...[1, 3, 7, 15].map((seconds) => again + seconds * 1000), again + paused + minute])
   })
-  t.test("when a person pauses or changes it before a try, then it stays paused", async (t) => {
-    const check = async (name: string, byPerson: (world: World) => unknown) => {
-      const { begun, entries, state } = await supervise(diesFor(5), (world) =>
-        wait("80 seconds").pipe(Effect.andThen(Effect.sync(() => byPerson(world))), Effect.andThen(minutes(30)))
-      )
-      t.strictSame([begun, entries, state], [deaths, ["campaign_paused"], "paused"], name)
-    }
-    await check("pauses it", (world) => world.pauseRow())
-    await check("changes it", (world) => Object.assign(world, { resumeTries: undefined }))
-  })
   t.test("when the engine is restarted, then it waits before the next try as long as without a restart", async (t) => {
     const { entries, first } = await supervise(diesFor(0), minutes(5), (world) => {
       world.pauseRow()

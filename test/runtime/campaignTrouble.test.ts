@@ -146,17 +146,6 @@ t.test("given a provider that does not answer", async (t) => {
     t.strictSame(entries, ["telephony_suspect", "telephony_recovered"])
     t.ok(at.filter((each) => each > 54_000).length > 50, `${at}`)
   })
-  t.test("but one of whose calls in doubt rings, then it is no longer suspect", async (t) => {
-    const rings = ({ world }: Scene) => afterwards(() => world.provider.onEvent?.(world.dials[1]?.callId ?? "", { _tag: "Rang" }))
-    const { entries } = await play(hanging, (scene) => steps(wait("16 seconds"), rings(scene), wait("1 second")))
-    t.strictSame(entries, ["telephony_suspect", "telephony_recovered"])
-  })
-  t.test("while its socket comes and goes, then it is given up anyway", async (t) => {
-    const flap = (scene: Scene) => steps(goes(scene), wait("1 second"), comes(scene), wait("6 seconds"))
-    const { at, entries } = await play(hanging, (scene) => steps(...Array.from({ length: 40 }, () => flap(scene))))
-    t.equal(entries.at(-1), "telephony_unreachable")
-    t.ok(at.length < 16, `${at}`)
-  })
   t.test("when a probe is due while all slots are held by calls in doubt, then the campaign waits for a slot", async (t) => {
     let wakes = 0
     const countWakes = ({ inboxes }: Scene) =>

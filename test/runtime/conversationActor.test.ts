@@ -66,24 +66,6 @@ const opened = Effect.fnUntraced(function* (
   return { actor, said, facts, ends, says }
 })
 
-story("given a callee who goes through the graph", function* (t) {
-  const { actor, ends, facts, said, says } = yield* opened({})
-  yield* says("yes")
-  yield* says("done")
-  const { disposition } = yield* actor.conclusion
-  t.strictSame(said, ["Hello.", "At ask.", "At bye."], "then each node speaks")
-  t.strictSame(ends, ["user_qualified"], "then the call is hung up once")
-  t.equal(disposition, "user_qualified")
-  t.strictSame(
-    facts.flatMap((fact) => (fact._tag === "Noted" && fact.note._tag === "NodeEntered" ? [fact.note.node.id] : [])),
-    ["start", "ask", "bye"],
-    "then the log has the path"
-  )
-  actor.tell({ _tag: "CalleeTurn", text: "yes" })
-  yield* TestClock.adjust("1 hour")
-  t.equal(said.length, 3, "then nothing happens any more")
-})
-
 story("given facts that are slow to be written", function* (t) {
   const slow = yield* Deferred.make<void>()
   const written: Array<string> = []

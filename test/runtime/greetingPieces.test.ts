@@ -1,18 +1,11 @@
 /** A greeting is spoken sentence by sentence: what the callee hears, and what counts as said, when its sentences become ready one by one. */
 import { Deferred, Effect, Layer } from "effect"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import t from "tap"
-import { Files } from "#runtime/storage/Files.ts"
 import { Tts, TtsError } from "#runtime/voice/Tts.ts"
-import type { VoicePlan } from "#runtime/voice/VoiceSession.ts"
-import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
-import { callingWith, eventsOf, isNoise, loopback, plan } from "#test/support/voiceScene.ts"
+import type { Loopback } from "#test/support/voiceScene.ts"
+import { stretches, voiceIn } from "./callVoice.ts"
 
-const folder = await mkdtemp(join(tmpdir(), "greeting-pieces-"))
-t.teardown(() => rm(folder, { recursive: true }))
-const calling = callingWith(Files.layerLocal(folder))
+const { attached } = await voiceIn(t)
 
 /** With markup, which is not said. */
 const greeting = "**Hello** dear [Ada](https://acme.example). Your bill is due now 💸. Good bye."
@@ -40,32 +33,15 @@ const speechOnDemand = () => {
   }
 }
 
-/** The lengths of the stretches of speech and, as negative numbers, of noise. */
-const stretches = (sent: ReadonlyArray<Uint8Array>) => {
-  const found: Array<number> = []
-  for (const step of sent.map((frame) => (isNoise(frame) ? -1 : 1))) {
-    const last = found.at(-1) ?? 0
-    if (last * step > 0) found[found.length - 1] = last + step
-    else found.push(step)
-  }
-  return found
-}
-
 let runId = 0
 type Speech = ReturnType<typeof speechOnDemand>
-const call = async (act: (speech: Speech, line: ReturnType<typeof loopback>) => Generator<Effect.Effect<unknown>, unknown, never>) => {
-  const line = loopback()
+const call = async (act: (speech: Speech, line: Loopback) => Generator<Effect.Effect<unknown>, unknown, never>) => {
   const speech = speechOnDemand()
-  const { emit, events } = eventsOf()
-  const greeted: VoicePlan = { ...plan, runId: ++runId, greeting, record: false, detectMachine: false }
-  const report = await calling(
-    line,
-    Effect.gen(function* () {
-      const session = yield* (yield* VoiceAgent).attach(greeted, line.media, emit)
+  const { events, line, report } = await attached(
+    { plan: { runId: ++runId, greeting, record: false, detectMachine: false }, voices: { tts: speech.layer } },
+    function* ({ line }) {
       yield* Effect.gen(() => act(speech, line))
-      return yield* session.finish
-    }),
-    { tts: speech.layer }
+    }
   )
   const said = report.transcriptText.replace(/^\[.*?\] assistant: /gm, "")
   const errors = report.events.flatMap(({ payload, type }) => (type === "rtf-pipeline-error" ? [payload] : []))

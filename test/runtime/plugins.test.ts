@@ -285,17 +285,8 @@ t.test("given PocketSphinx in a folder, then it is the recognizer of agents that
   t.strictSame(find("stt", "pocketsphinx")?.manifest.languages, ["en"])
 })
 
-t.test("given a service in a package, when it is named, then it is available beside the built-in ones", async (t) => {
+t.test("given services in packages, when they are named, then they are available beside the built-in ones", async (t) => {
   await install("language-model-parrot", parrot(`{ api_key: Credential.secret({ label: "Key" }) }`))
-  const { all, find } = await services({ SERVICES: "language-model-parrot" })
-  t.strictSame(
-    all("llm").map(({ manifest }) => manifest.provider),
-    ["embedded", "none", "openai", "parrot"]
-  )
-  t.match(find("llm", "parrot")?.faultsOf({}), [{ field: "api_key", message: "Field required" }])
-})
-
-t.test("given a package with an end-of-turn model, then agents can choose it", async (t) => {
   await install(
     "end-of-turn-patient",
     `import { Effect } from "effect"
@@ -304,11 +295,13 @@ t.test("given a package with an end-of-turn model, then agents can choose it", a
      const manifest = { ...${modelManifest}, kind: "end_of_turn", provider: "patient" }
      export default defineEndOfTurn({ manifest, fields: {}, open: () => Effect.succeed(model) })`
   )
-  const { all } = await services({ SERVICES: "end-of-turn-patient" })
-  t.strictSame(
-    all("end_of_turn").map(({ manifest }) => manifest.provider),
+  const { all, find } = await services({ SERVICES: "language-model-parrot,end-of-turn-patient" })
+  const names = (["llm", "end_of_turn"] as const).map((kind) => all(kind).map(({ manifest }) => manifest.provider))
+  t.strictSame(names, [
+    ["embedded", "none", "openai", "parrot"],
     ["patient", "rules"]
-  )
+  ])
+  t.match(find("llm", "parrot")?.faultsOf({}), [{ field: "api_key", message: "Field required" }])
 })
 
 const plain = (manifest: string, rest = "fields: {}, faultsOf: () => [], open: () => {}") =>

@@ -2,7 +2,7 @@
 import { Clock, Effect, Layer } from "effect"
 import { readFile } from "node:fs/promises"
 import t from "tap"
-import { OrganizationId, RecordingId } from "#core/Id.ts"
+import { OrganizationId } from "#core/Id.ts"
 import { PlayedRecordings } from "#core/recording/PlayedRecordings.ts"
 import { RecordingBytes } from "#runtime/storage/RecordingBytes.ts"
 import { Files } from "#runtime/storage/Files.ts"
@@ -107,11 +107,6 @@ t.test("given a recorded greeting, when the callee answers, then it is heard at 
 t.test("given a callee who hangs up during the recording, then only what was heard counts as said", async (t) => {
   const { report } = await call({ recording: named("ra-wav") }, { frames: 13 })
   t.match(report.transcriptText, / assistant: Good morning,\n$/)
-})
-
-t.test("given a recording by its primary key, when the callee answers, then it is heard", async (t) => {
-  const { heard } = await call({ recording: { _tag: "Id", id: RecordingId.make(0) } })
-  t.ok(heard.subarray(0, samples.length).equals(encodeFrames(samples)))
 })
 
 t.test("given an MP3, with or without a tag before it, when it is played, then its tone is heard", async (t) => {

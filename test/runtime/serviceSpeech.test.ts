@@ -17,8 +17,8 @@ import { webhooksOf } from "#test/support/egress.ts"
 import { planOf, text } from "#test/support/talk.ts"
 import { toldTo } from "#test/support/talkScene.ts"
 import { definition } from "#test/support/talkScript.ts"
-import { isNoise, loopback, plan } from "#test/support/voiceScene.ts"
-import { loudFrames, voiceIn } from "./callVoice.ts"
+import { loopback, plan } from "#test/support/voiceScene.ts"
+import { loudFrames, stretches, voiceIn } from "./callVoice.ts"
 
 const { attached, calling, conversing } = await voiceIn(t)
 
@@ -257,16 +257,6 @@ t.test("given a voice that cannot be used as configured, then it says why, witho
     { reason: "Refused", message: "api_key is missing or not what it must be" }
   ])
 })
-
-const stretches = (sent: ReadonlyArray<Uint8Array>) => {
-  const found: Array<number> = []
-  for (const step of sent.map((frame) => (isNoise(frame) ? -1 : 1))) {
-    const last = found.at(-1) ?? 0
-    if (last * step > 0) found[found.length - 1] = last + step
-    else found.push(step)
-  }
-  return found
-}
 
 const greeting = "Good morning dear Ada. It is late."
 const [morning, late] = ["Good morning dear Ada.", "It is late."]

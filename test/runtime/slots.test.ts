@@ -12,24 +12,6 @@ const names = (from: number) => () => `call${from++}`
 const organization = (limit: number): SlotScope => ({ key: "organization:1", limit })
 const nobody = () => {}
 
-t.test("given room in one scope and none in another, when a slot is taken in both, then neither counts it", async (t) => {
-  const { tryTake, used } = slots()
-  const trunk = { key: "trunk:1", limit: 1 }
-  tryTake("a", [trunk])
-  t.notOk(tryTake("b", [organization(5), trunk]))
-  t.strictSame([used("organization:1"), used("trunk:1")], [0, 1])
-})
-
-t.test("given two calls under one limit, when one is released twice, then it is free once, and the other still counts", async (t) => {
-  const { release, tryTake, used } = slots()
-  for (const holder of ["a", "b"]) tryTake(holder, [organization(2)])
-  release("a")
-  release("a")
-  t.equal(used("organization:1"), 1)
-  t.ok(tryTake("c", [organization(2)]))
-  t.notOk(tryTake("d", [organization(2)]), "there is room for one more, not for two")
-})
-
 t.test("given calls that were up before, when they are adopted, then they count whatever the limit, once each", async (t) => {
   const { adopt, tryTake, used } = slots()
   for (const holder of ["a", "b", "b"]) adopt(holder, [organization(1)])

@@ -2,11 +2,10 @@
 import { Effect } from "effect"
 import t from "tap"
 import { ModelError } from "#core/model/LanguageModel.ts"
-import { notUnderstood, type RecognizerEvent, type SpeechToText } from "#core/model/SpeechToText.ts"
+import { notUnderstood } from "#core/model/SpeechToText.ts"
 import { keyTone } from "#test/support/sound.ts"
-import { call, planOf, type ScriptedModel, storedTool, text, toolUuid } from "#test/support/talk.ts"
+import { call, type ScriptedModel, text } from "#test/support/talk.ts"
 import { type TalkScene, toldTo } from "#test/support/talkScene.ts"
-import { definition } from "#test/support/talkScript.ts"
 import { brokenTts, framesOf, greeted, greeting, heard, lastWords, loud, loudFrames, talkPlan, voiceIn } from "./callVoice.ts"
 
 const { conversing } = await voiceIn(t)
@@ -75,35 +74,6 @@ t.test("given a callee who answers, then the conversation proceeds, and hangs up
 const longLine = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 /** Answers everything with a long line, so that it can be interrupted. */
 const talkative: ScriptedModel = ({ purpose }) => (purpose === "extract" ? [call("save_variables", {})] : [text(longLine)])
-const long = { plan: talkPlan({ greeting: longLine }), script: talkative }
-
-t.test("given a callee who interrupts, then the agent is silent at once, and only what was heard stays in the history", async (t) => {
-  const { scene, silentAfter } = await conversing(long, function* (scene) {
-    yield* scene.until("first words", () => loudFrames(scene) >= 20)
-    const from = scene.line.heard.length
-    yield* scene.says("Wait a minute, please.")
-    const silentAfter = loud(scene).slice(from).indexOf(false) * 20
-    yield* scene.until("answer", () => scene.requests.length > 0)
-    return { scene, silentAfter }
-  })
-  t.ok(silentAfter >= 60 && silentAfter <= 160, `after ${silentAfter} ms`)
-  const [line, answered] = toldTo(scene.requests[0])
-  t.equal(answered, "callee: Wait a minute, please.")
-  const words = line?.replace("agent: ", "").split(" ") ?? []
-  t.ok(longLine.startsWith(words.join(" ")) && words.length >= 3 && words.length <= 6, String(line))
-})
-
-t.test("given a cough and assent, then the agent continues, and nothing is answered", async (t) => {
-  const scene = await conversing(long, function* (scene) {
-    yield* scene.until("first words", () => loudFrames(scene) >= 15)
-    yield* scene.says("Uh huh.")
-    yield* heard(scene, longLine)
-    yield* scene.silence(3000)
-    return scene
-  })
-  t.equal(loudFrames(scene), framesOf(longLine))
-  t.strictSame(scene.requests, [])
-})
 
 t.test("given a line that must be heard, when the callee talks over it, then it is heard, and they are answered afterwards", async (t) => {
   const scene = await conversing({ plan: talkPlan({ greeting: longLine, allow_interrupt: false }), script: talkative }, function* (scene) {
@@ -121,22 +91,6 @@ t.test("given a line that must be heard, when the callee talks over it, then it 
   t.strictSame(toldTo(scene.requests[0]), [`agent: ${longLine}`, "callee: No, thank you."])
 })
 
-t.test("given a callee who hangs up during a line, then the line ends there, and the conversation is concluded once", async (t) => {
-  const { kept, reports } = await conversing(long, function* (scene) {
-    yield* scene.until("first words", () => loudFrames(scene) >= 25)
-    scene.line.end("hung up", "ended")
-    scene.session.hungUp?.("normal_clearing")
-    const reports = yield* Effect.all([scene.session.finish, scene.session.finish], { concurrency: 2 })
-    yield* scene.silence(1000)
-    t.notOk(ended(scene), "nobody is left to hang up on")
-    return { kept: scene.kept(), reports }
-  })
-  const [report, again] = reports
-  t.equal(report, again)
-  t.match(kept.gathered, { call_disposition: "user_hangup" })
-  t.match(kept.transcript, /assistant: one two three four five( six)?\n$/)
-})
-
 t.test("given a call that ends by itself, then the conversation says why", async (t) => {
   const endedBy = (cause: "duration_exceeded" | "originator_cancel" | "machine_detected") =>
     conversing(usual, function* (scene) {
@@ -150,59 +104,7 @@ t.test("given a call that ends by itself, then the conversation says why", async
   t.equal(await endedBy("machine_detected"), "voicemail_detected")
 })
 
-/** Each session except the last one fails, at its first `finalize` or before it is open. */
-const failing =
-  (...ends: ReadonlyArray<"opens not" | "dies" | "throws" | "is silent">) =>
-  (recognizer: SpeechToText): SpeechToText => {
-    let sessions = 0
-    const broken = new ModelError({ reason: "broken", isRetryable: true, message: "gone" })
-    return {
-      ...recognizer,
-      open: Effect.fnUntraced(function* (hints, emit) {
-        const end = ends[sessions++]
-        if (end === undefined) return yield* recognizer.open(hints, emit)
-        if (end === "opens not") return yield* broken
-        return {
-          write: () => {},
-          hint: () => {},
-          finalize: () => {
-            if (end === "throws") throw new Error("a fault")
-            if (end === "dies") emit({ _tag: "Failed", error: broken } satisfies RecognizerEvent)
-          }
-        }
-      })
-    }
-  }
-
-t.test("given a recognizer that fails, then at most one turn is lost, which the callee is asked to repeat", async (t) => {
-  for (const end of ["opens not", "dies", "throws", "is silent"] as const) {
-    const { answers, scene } = await conversing({ plan: talkPlan(), script: model, hearing: failing(end) }, function* (scene) {
-      yield* greeted(scene)
-      yield* scene.says("Yes, I would like that.")
-      yield* scene.silence(6000)
-      const answers = toldTo(scene.requests.at(-1))
-      if (end === "is silent") return { answers, scene }
-      yield* scene.says("Yes, I would like that.")
-      yield* scene.until("second node", () => scene.requests.some(({ node }) => node.id === "ask"))
-      return { answers, scene }
-    })
-    t.ok(answers.includes(end === "opens not" ? "callee: Yes, I would like that." : `callee: ${notUnderstood}`), end)
-    t.notOk(ended(scene), end)
-  }
-})
-
 const refused = Effect.fail(new ModelError({ reason: "auth", isRetryable: false, message: "no" }))
-
-t.test("given a recognizer that cannot be used at all, then the callee is asked whether they are there, and the call ends", async (t) => {
-  const hearing = (recognizer: SpeechToText): SpeechToText => ({ ...recognizer, open: () => refused })
-  const kept = await conversing({ ...usual, plan: talkPlan({}, { max_user_idle_timeout: 1 }), hearing }, function* (scene) {
-    yield* scene.paced(() => ended(scene))
-    yield* scene.session.finish
-    return scene.kept()
-  })
-  t.match(kept.gathered, { call_disposition: "user_idle_max_duration_exceeded" })
-  t.match(kept.transcript, /assistant: check_in said.*\n.*assistant: farewell said/)
-})
 
 t.test("given a model that cannot be opened, then the agent apologizes, and hangs up once that has been heard", async (t) => {
   const seen = await conversing({ ...usual, plan: talkPlan({ greeting: "" }), model: refused }, function* (scene) {
@@ -253,37 +155,4 @@ t.test("given a machine, then the message is left once it may be, and the call e
   t.ok(report.isVoicemail)
   t.match(report.gathered, { voicemail_message: "left" })
   t.match(scene.kept().gathered, { voicemail_message: "left", answered_by: "machine" })
-})
-
-t.test("given a transfer, then it begins once the callee has heard of it, and an answer there ends the conversation", async (t) => {
-  const config = { destination: "+15550100", customMessage: "I connect you now." }
-  const plan = planOf(definition({ greeting, tool_uuids: [toolUuid(1)] }), {}, [
-    storedTool(1, "Connect", { type: "transfer_call", config })
-  ])
-  const script: ScriptedModel = (request) => (isAnswered(request) ? [text("They are not there.")] : [call("connect")])
-  const transferring = (outcome: "transferred" | { readonly _tag: "Failed"; readonly reason: string }) => {
-    let frames = () => 0
-    let heardBefore = 0
-    const transfer = () =>
-      Effect.sync(() => {
-        heardBefore = frames()
-        return outcome
-      })
-    return conversing({ plan, script, verbs: { transfer } }, function* (scene) {
-      frames = () => loudFrames(scene)
-      yield* greeted(scene)
-      yield* scene.says("Yes, I would like that.")
-      yield* scene.until("transfer", () => heardBefore > 0)
-      yield* scene.silence(2000)
-      yield* scene.session.finish
-      return { heardBefore, ended: ended(scene), heard: frames(), disposition: scene.kept().gathered["call_disposition"] }
-    })
-  }
-  const done = await transferring("transferred")
-  t.equal(done.heardBefore, framesOf(greeting, config.customMessage))
-  t.equal(done.disposition, "transfer_call")
-  t.notOk(done.ended, "their call goes on")
-  const none = await transferring({ _tag: "Failed", reason: "Nobody took the call there." })
-  t.equal(none.heard, framesOf(greeting, config.customMessage, "They are not there."))
-  t.equal(none.disposition, "user_hangup")
 })

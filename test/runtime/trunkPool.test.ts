@@ -2,7 +2,7 @@
 import { Deferred, Effect, Fiber, Layer, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
-import WebSocket from "ws"
+import "ws"
 import ari from "#adapters/ari/ari.ts"
 import { CallId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import { type Adapter, OriginateRefused, type Presence, ProviderError, type TrunkContext } from "#core/provider/Adapter.ts"
@@ -330,20 +330,5 @@ t.test("given an emulated Asterisk", async (t) => {
       emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ number }) => number),
       ["+15550100011", "15550100011"]
     )
-  })
-  t.test("when another client takes the application, then the trunk is down until it is asked to come back", async (t) => {
-    await onAsterisk(function* ({ pool, trunk }) {
-      yield* up(trunk)
-      const app = `${emulator.user}.here.${id}`
-      const address = `${emulator.url.replace("http", "ws")}/ari/events?app=${app}&api_key=${emulator.user}:${emulator.password}`
-      const other = yield* Effect.acquireRelease(
-        Effect.sync(() => new WebSocket(address)),
-        (socket) => Effect.sync(() => socket.terminate())
-      )
-      other.on("error", () => {})
-      yield* Effect.repeat(Effect.sleep(10), { until: () => trunk.status()._tag === "Down" }).pipe(Effect.timeout("60 seconds"))
-      t.match(trunk.status(), { reason: "replaced" })
-      t.ok(yield* up(yield* pool.getRepaired(id)))
-    })
   })
 })

@@ -161,15 +161,6 @@ t.test("given a cough or assent, then the agent continues with the next sample, 
   })
 })
 
-t.test("given assent to an agent that continues, when the callee interrupts it soon after, then only that is its turn", async (t) => {
-  const { hears, says, told } = spokenTo()
-  says("Uh huh.")
-  hears(nothing(250))
-  says("Wait a minute, please.")
-  hears(nothing(2000))
-  t.match(told.at(-1), /committed Wait a minute, please\.$/)
-})
-
 t.test("given a line that must be heard, when the callee talks over it, then it continues, and that is never answered", async (t) => {
   const { callee, hears, says, stops, told, written } = spokenTo({ ...interruptible, allowInterrupt: false })
   const { from, until } = says("Yes, I would like that.")
@@ -219,24 +210,4 @@ t.test("given noise and keys, when nothing was said, then a turn that had starte
   key()
   hears(after(keyTone("5", 200), nothing(1500)))
   t.strictSame(turnings.slice(2), [])
-})
-
-t.test("given an agent that has almost finished, when the callee says okay, then that is its turn", async (t) => {
-  const { hears, playout, says, told } = conversation()
-  playout.append(playout.epoch(), speech(80))
-  playout.finish(playout.epoch(), () => {})
-  hears(nothing(1400))
-  says("Okay.")
-  hears(nothing(2000))
-  t.match(told.at(-1), /committed Okay\./)
-})
-
-t.test("given an answer with a pause in it, when the callee continues, then it is one turn, and the head start is lost", async (t) => {
-  const { hears, says, told } = conversation()
-  says("Okay.")
-  hears(nothing(100))
-  says("Yes, I would like that.")
-  hears(after(nothing(1500)))
-  t.match(told.at(-1), /committed Okay\. Yes, I would like that\./)
-  t.equal(told.filter((line) => line.includes("committed")).length, 1)
 })
