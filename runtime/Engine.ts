@@ -119,9 +119,9 @@ const firstDeparture = Layer.effectDiscard(
     const engines = (yield* CallsElsewhere).engines()
     const { carried } = yield* Carrying
     const { begin } = yield* CallRate
-    // What the other engine allowed call nodes to send may have left a little later.
-    const wereCallNodes = carried.hasCarried || engines.some(({ schemaVersion }) => schemaVersion !== null)
-    begin(otherDialedUntil + (wereCallNodes ? GRANT_MILLIS : 0) + betweenEnginesMillis)
+    // What the other engine allowed call nodes to send may have left a little later; what left here is known.
+    const grantMillis = engines.some(({ schemaVersion }) => schemaVersion !== null) ? GRANT_MILLIS : 0
+    begin(Math.max(otherDialedUntil + grantMillis, carried.leftAt) + betweenEnginesMillis)
   })
 )
 

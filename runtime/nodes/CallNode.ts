@@ -151,10 +151,9 @@ export const layerLinks = Layer.effect(
         sayRoom()
       },
       lost: () => {
-        if (isTaken()) return
         dispatcher.lost()
         carried.lost()
-        fork(Effect.logWarning("the dispatcher cannot be heard, so no call leaves until it can"))
+        if (!isTaken()) fork(Effect.logWarning("the dispatcher cannot be heard, so no call leaves until it can"))
       }
     })
   })

@@ -3,6 +3,7 @@ import { type Clock, Effect, Fiber } from "effect"
 import type { NewAttempt } from "#core/call/Attempt.ts"
 import type { CallId, CampaignId } from "#core/Id.ts"
 import type { OrganizationModels } from "#core/model/OrganizationModels.ts"
+import { nowOf, type SteadyMillis } from "#core/SteadyTime.ts"
 import type { CallJournal } from "#runtime/call/CallJournal.ts"
 import type { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import type { CallWatcher } from "#runtime/call/LiveCall.ts"
@@ -41,8 +42,7 @@ export class CarriedCalls {
   readonly #renewals = new Set<Fiber.Fiber<void>>()
   /** Watches the calls of a campaign, once this engine has the lock. */
   #watcherHere: ((id: CampaignId) => CallWatcher) | undefined
-  /** Another engine has had calls placed here. */
-  hasCarried = false
+  #leftAt: SteadyMillis = Number.NEGATIVE_INFINITY
   /** Takes no more calls. */
   isLeaving = false
 
@@ -57,12 +57,16 @@ export class CarriedCalls {
   /** This engine has the lock: it takes no more calls from others, and its calls report to their campaigns here. */
   watchedBy(watcherOf: (id: CampaignId) => CallWatcher): void {
     this.leave()
-    this.lost()
     this.#watcherHere = watcherOf
   }
 
   /** Those that live, and those that left a moment ago: the database may have forgotten how they ended. */
   readonly callIds = (): ReadonlyArray<CallId> => [...new Set([...this.#departures.keys(), ...this.#means.local.recent()])]
+
+  /** When the last request left here that another engine had allowed. */
+  get leftAt(): SteadyMillis {
+    return Math.max(this.#leftAt, this.#means.transfers.leftAt())
+  }
 
   /** The dispatcher cannot be asked any more, or has been replaced: calls that have not left are withdrawn. */
   lost(): void {
@@ -99,7 +103,6 @@ export class CarriedCalls {
   #place({ attempt, from, marked }: Place): Effect.Effect<void> {
     const { media, pool, say, slots, supervisor } = this.#means
     const { callId } = attempt
-    this.hasCarried = true
     const departure = this.#departureOf(callId)
     this.#departures.set(callId, departure)
     const placing = Effect.gen({ self: this }, function* () {
@@ -137,7 +140,10 @@ export class CarriedCalls {
     return new RemoteDeparture({
       ask: () => say({ _tag: "Ask", callId }),
       clock,
-      left: () => say({ _tag: "Left", callId }),
+      left: () => {
+        this.#leftAt = nowOf(clock)
+        say({ _tag: "Left", callId })
+      },
       renewed: Effect.suspend(() => Effect.asVoid(Fiber.awaitAll([...this.#renewals])))
     })
   }

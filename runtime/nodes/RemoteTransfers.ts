@@ -1,6 +1,7 @@
 /** The transfers of this engine's calls: while another engine decides, it is asked when each may leave, as for the calls themselves. */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { CallId } from "#core/Id.ts"
+import { nowOf, type SteadyMillis } from "#core/SteadyTime.ts"
 import { Charge } from "#runtime/lock/Charge.ts"
 import { TransferDepartures } from "#runtime/call/TransferDepartures.ts"
 import { Dispatcher } from "./Dispatcher.ts"
@@ -13,6 +14,8 @@ export class RemoteTransfers extends Context.Service<
     readonly answered: (callId: CallId, answer: Answer) => void
     /** The dispatcher cannot be asked any more, or has been replaced. */
     readonly lost: () => void
+    /** When the last one left that another engine had allowed. */
+    readonly leftAt: () => SteadyMillis
     readonly departures: (typeof TransferDepartures)["Service"]
   }
 >()("runtime/nodes/RemoteTransfers") {
@@ -25,8 +28,10 @@ export class RemoteTransfers extends Context.Service<
       const here = yield* TransferDepartures
       /** The latest of each call that has not left. A call has one at a time. */
       const asking = new Map<CallId, RemoteDeparture>()
+      let leftAt: SteadyMillis = Number.NEGATIVE_INFINITY
       return {
         answered: (callId, answer) => asking.get(callId)?.answered(answer),
+        leftAt: () => leftAt,
         lost: () => {
           for (const departure of asking.values()) departure.giveBack()
           asking.clear()
@@ -39,6 +44,7 @@ export class RemoteTransfers extends Context.Service<
               ask: () => say({ _tag: "AskTransfer", callId, configurationId }),
               clock,
               left: () => {
+                leftAt = nowOf(clock)
                 asking.delete(callId)
                 say({ _tag: "TransferLeft", callId })
               },
