@@ -4,8 +4,9 @@ import { type Ability, type Callee, type Config, conformance, numbersEnding, typ
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { calleeHertz, fromMulaw } from "#test/emulators/ari/Sound.ts"
 import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
-import type { CarrierAsk, CarrierServer } from "#test/emulators/shared/CarrierServer.ts"
+import type { HostedEmulator } from "#test/emulators/shared/HostedEmulator.ts"
 import "#test/support/priority.ts"
+import { OUR_NUMBER } from "./hosted.ts"
 
 /** Costs nothing when things happen, and is long enough for a machine that is busy with other work. */
 const PATIENCE_MILLIS = 600_000
@@ -52,44 +53,38 @@ export const phoneIn = (log: CalleeLog, number: string) => {
   }
 }
 
-interface Emulator {
-  readonly log: CalleeLog
-  readonly server: CarrierServer
-  readonly stop: () => Promise<void>
-}
-
 interface Hosted {
-  readonly config: Config
-  readonly wrongConfig: Config
-  readonly callerId: string
-  readonly placesCall: (ask: CarrierAsk) => boolean
-  /** Undefined: the carrier transfers no calls. */
-  readonly transfersCall?: (ask: CarrierAsk) => boolean
+  /** Other fields of the configuration than the account's, and how a stranger's differs. */
+  readonly more?: Config
+  readonly strangers: Config
   readonly refusals: NonNullable<World["refusals"]>
-  readonly holdQueue?: (on: boolean) => void
   readonly cannot?: Readonly<Partial<Record<Ability | Callee, string>>>
 }
 
 /** A world of the emulator of a hosted carrier. */
-export const hostedWorld = (emulator: Emulator, { placesCall, transfersCall, ...hosted }: Hosted): World => ({
-  ...hosted,
-  apiOrigin: new URL(emulator.server.url),
-  calleeHertz,
-  close: () => emulator.stop(),
-  number: numbersEnding(callees),
-  phone: (number) => phoneIn(emulator.log, number),
-  replyLate: () => emulator.server.replyLate(),
-  requested: (number) => emulator.server.requests.filter((ask) => placesCall(ask) && ask.body.includes(number.slice(1))).length,
-  spoil: (places, reply) => {
-    emulator.server.fail({ acts: places, reply: reply === "lost" ? "reset" : reply === "late" ? "hang" : reply }, placesCall)
-    return true
-  },
-  ...(transfersCall === undefined
-    ? {}
-    : {
-        spoilTransfer: (places) => {
-          emulator.server.fail({ acts: places, reply: "reset" }, transfersCall)
-          return true
-        }
-      })
-})
+export const hostedWorld = (emulator: HostedEmulator, { more = {}, strangers, ...hosted }: Hosted): World => {
+  const { account, log, places, server, transfers } = emulator
+  const config = { ...account, ...more }
+  return {
+    ...hosted,
+    apiOrigin: new URL(server.url),
+    calleeHertz,
+    callerId: OUR_NUMBER,
+    close: () => emulator.stop(),
+    config,
+    number: numbersEnding(callees),
+    phone: (number) => phoneIn(log, number),
+    replyLate: () => server.replyLate(),
+    requested: (number) => server.requests.filter((ask) => places(ask) && ask.body.includes(number.slice(1))).length,
+    spoil: (acts, reply) => {
+      server.fail({ acts, reply: reply === "lost" ? "reset" : reply === "late" ? "hang" : reply }, places)
+      return true
+    },
+    spoilTransfer: (acts) => {
+      server.fail({ acts, reply: "reset" }, transfers)
+      return true
+    },
+    wrongConfig: { ...config, ...strangers },
+    ...(emulator.holdQueue === undefined ? {} : { holdQueue: (on: boolean) => emulator.holdQueue?.(on) })
+  }
+}

@@ -2,41 +2,23 @@
 import { generateKeyPairSync } from "node:crypto"
 import { Effect } from "effect"
 import t, { type Test } from "tap"
-import cloudonix from "#adapters/cloudonix/cloudonix.ts"
-import plivo from "#adapters/plivo/plivo.ts"
-import telnyx from "#adapters/telnyx/telnyx.ts"
-import twilio from "#adapters/twilio/twilio.ts"
-import vobiz from "#adapters/vobiz/vobiz.ts"
-import vonage from "#adapters/vonage/vonage.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { blockedBy } from "#core/provider/Setup.ts"
-import { carriers } from "#test/support/hostedCarriers.ts"
+import { type CarrierName, carrierNames } from "#test/emulators/hostedCarriers.ts"
 import { checksOf } from "./checksOf.ts"
 import { Hosted, OUR_NUMBER } from "./hosted.ts"
+import { adapters, openCarrier, startCarrier } from "./hostedScene.ts"
 import { numberOf } from "./Line.ts"
-import { openWorld as openPlivo } from "./plivoWorld.ts"
-import { open as openTelnyx } from "./telnyxWorld.ts"
-import { openWorld as openTwilio } from "./twilioWorld.ts"
-import { openWorld as openVobiz } from "./vobizWorld.ts"
-import { configOf as vonageConfigOf, openWorld as openVonage, start as startVonage } from "./vonageWorld.ts"
 
 t.jobs = 4
 
-const adapters = { Cloudonix: cloudonix, Plivo: plivo, Telnyx: telnyx, Twilio: twilio, Vobiz: vobiz, Vonage: vonage }
-type Name = keyof typeof adapters
-const names = Object.keys(adapters) as ReadonlyArray<Name>
-
-const start = async (t: Test, name: Name) => {
-  const carrier = await carriers[name]?.(t, { ringMillis: 100, talkMillis: 300 })
-  if (carrier === undefined) throw new Error("no such carrier")
-  return carrier
-}
-const open = async (t: Test, name: Name, more: object = {}, isPublic = true) => {
-  const carrier = await start(t, name)
-  const config = { ...carrier.account, ...more }
-  const hosted = await Hosted.open(adapters[name], config, { apiOrigin: carrier.server.url, isPublic })
+const start = (t: Test, name: CarrierName) => startCarrier(t, name, { ringMillis: 100, talkMillis: 300 })
+const open = async (t: Test, name: CarrierName, more: object = {}, isPublic = true) => {
+  const { account, log, places, server } = await start(t, name)
+  const config = { ...account, ...more }
+  const hosted = await Hosted.open(adapters[name], config, { apiOrigin: server.url, isPublic })
   t.teardown(() => hosted.close())
-  return { ...carrier, config, hosted }
+  return { config, hosted, log, places, server }
 }
 
 const strangersKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ format: "pem", type: "pkcs8" }).toString()
@@ -44,14 +26,14 @@ const otherKind = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.
 const page = { status: 200, body: "<html></html>" }
 
 t.test("with wrong credentials, the trunk is down for them, calls are refused, and no secret is shown", { buffered: true }, async (t) => {
-  const cases: ReadonlyArray<readonly [Name, object, reason: string, detail: RegExp]> = [
-    ["Cloudonix", { bearer_token: "XIwrong\nline é" }, "auth_refused", /401/],
-    ["Cloudonix", { domain_id: "other" }, "misconfigured", /domain/],
-    ["Plivo", { auth_token: "a-wrong-token" }, "auth_refused", /401/],
-    ["Telnyx", { api_key: "KEYwrong\nline é" }, "auth_refused", /401/],
-    ["Telnyx", { connection_id: "17" }, "misconfigured", /connection_id/],
-    ["Vobiz", { auth_token: "a-wrong-token" }, "auth_refused", /401/],
-    ["Vonage", { private_key: strangersKey }, "auth_refused", /^HTTP 401 unauthorized: Unauthorized/]
+  const cases: ReadonlyArray<readonly [CarrierName, object, reason: string, detail: RegExp]> = [
+    ["cloudonix", { bearer_token: "XIwrong\nline é" }, "auth_refused", /401/],
+    ["cloudonix", { domain_id: "other" }, "misconfigured", /domain/],
+    ["plivo", { auth_token: "a-wrong-token" }, "auth_refused", /401/],
+    ["telnyx", { api_key: "KEYwrong\nline é" }, "auth_refused", /401/],
+    ["telnyx", { connection_id: "17" }, "misconfigured", /connection_id/],
+    ["vobiz", { auth_token: "a-wrong-token" }, "auth_refused", /401/],
+    ["vonage", { private_key: strangersKey }, "auth_refused", /^HTTP 401 unauthorized: Unauthorized/]
   ]
   for (const [name, more, reason, detail] of cases) {
     const { hosted, log } = await open(t, name, more)
@@ -65,7 +47,7 @@ t.test("with wrong credentials, the trunk is down for them, calls are refused, a
 })
 
 t.test("given credentials that are revoked while the trunk is up, then a refused call shows it", { buffered: true }, async (t) => {
-  const [revoked, suspended, replaced] = [await openTelnyx(t), await openTwilio(t), await openVonage(t)]
+  const [revoked, suspended, replaced] = [await openCarrier(t, "telnyx"), await openCarrier(t, "twilio"), await openCarrier(t, "vonage")]
   revoked.emulator.apiKey = "KEY-of-tomorrow"
   suspended.emulator.standing = "suspended"
   replaced.emulator.replaceKey()
@@ -76,13 +58,13 @@ t.test("given credentials that are revoked while the trunk is up, then a refused
 })
 
 t.test("without an address, or what places calls or proves callbacks, nothing is sent", { buffered: true }, async (t) => {
-  const cases: ReadonlyArray<readonly [Name, object, isPublic: boolean, reason: string, detail: RegExp]> = [
-    ...names.map((name) => [name, {}, false, "unreachable", /PUBLIC_URL/] as const),
-    ["Telnyx", { connection_id: "" }, true, "misconfigured", /connection_id/],
-    ["Telnyx", { webhook_public_key: "A6EHv" }, true, "misconfigured", /webhook_public_key/],
-    ["Vonage", { private_key: "MIIEvQ" }, true, "misconfigured", /private_key/],
-    ["Vonage", { private_key: otherKind }, true, "misconfigured", /private_key/],
-    ["Vonage", { signature_secret: "" }, true, "misconfigured", /signature_secret/]
+  const cases: ReadonlyArray<readonly [CarrierName, object, isPublic: boolean, reason: string, detail: RegExp]> = [
+    ...carrierNames.map((name) => [name, {}, false, "unreachable", /PUBLIC_URL/] as const),
+    ["telnyx", { connection_id: "" }, true, "misconfigured", /connection_id/],
+    ["telnyx", { webhook_public_key: "A6EHv" }, true, "misconfigured", /webhook_public_key/],
+    ["vonage", { private_key: "MIIEvQ" }, true, "misconfigured", /private_key/],
+    ["vonage", { private_key: otherKind }, true, "misconfigured", /private_key/],
+    ["vonage", { signature_secret: "" }, true, "misconfigured", /signature_secret/]
   ]
   for (const [name, more, isPublic, reason, detail] of cases) {
     const { config, hosted, server } = await open(t, name, more, isPublic)
@@ -104,16 +86,16 @@ t.test("without an address, or what places calls or proves callbacks, nothing is
 t.test("setup shows which address must be entered at the carrier, and which address the carrier does not accept", async (t) => {
   const stepsOf = ({ setup }: Adapter, publicUrl: string | undefined) =>
     setup?.({}, { publicUrl, callbackUrl: publicUrl === undefined ? undefined : (kind) => `${publicUrl}/callbacks/${kind}` }) ?? []
-  const addresses = (publicUrl: string | undefined) => stepsOf(telnyx, publicUrl).filter(({ key }) => key === "webhook_url")
+  const addresses = (publicUrl: string | undefined) => stepsOf(adapters.telnyx, publicUrl).filter(({ key }) => key === "webhook_url")
   t.strictSame(addresses(undefined), [])
   t.match(addresses("https://voice.example.com"), [
     { blocksOutbound: false, description: /https:\/\/voice\.example\.com\/callbacks\/event$/, isComplete: true }
   ])
-  t.equal(blockedBy(stepsOf(twilio, "https://voice.example.com")), undefined)
-  t.match(blockedBy(stepsOf(twilio, "https://voice_1.example.com")), /underscore/)
+  t.equal(blockedBy(stepsOf(adapters.twilio, "https://voice.example.com")), undefined)
+  t.match(blockedBy(stepsOf(adapters.twilio, "https://voice_1.example.com")), /underscore/)
 })
 
-for (const name of names) {
+for (const name of carrierNames) {
   t.test(`when ${name} cannot be reached, then the trunk recovers by itself, or at once when told to`, { buffered: true }, async (t) => {
     const { hosted, server } = await open(t, name)
     const { line } = hosted
@@ -137,18 +119,18 @@ for (const name of names) {
 }
 
 t.test("a configuration is tested without placing a call, and any faults are named", { buffered: true }, async (t) => {
-  const cases: ReadonlyArray<readonly [Name, object, checks: ReadonlyArray<string>]> = [
-    ["Cloudonix", {}, ["credentials passed"]],
-    ["Cloudonix", { domain_id: "other" }, ["credentials failed"]],
-    ["Plivo", {}, ["credentials passed"]],
-    ["Telnyx", {}, ["credentials passed"]],
-    ["Telnyx", { connection_id: "", webhook_public_key: "" }, ["credentials passed", "configuration failed"]],
-    ["Twilio", {}, ["credentials passed"]],
-    ["Vobiz", { auth_token: "a-wrong-token" }, ["credentials failed"]],
-    ["Vonage", {}, ["credentials passed", "application passed"]],
-    ["Vonage", { private_key: strangersKey }, ["credentials failed", "application passed"]],
-    ["Vonage", { api_secret: "wrong secret" }, ["credentials passed", "application failed"]],
-    ["Vonage", { signature_secret: "" }, ["credentials passed", "configuration failed", "application passed"]]
+  const cases: ReadonlyArray<readonly [CarrierName, object, checks: ReadonlyArray<string>]> = [
+    ["cloudonix", {}, ["credentials passed"]],
+    ["cloudonix", { domain_id: "other" }, ["credentials failed"]],
+    ["plivo", {}, ["credentials passed"]],
+    ["telnyx", {}, ["credentials passed"]],
+    ["telnyx", { connection_id: "", webhook_public_key: "" }, ["credentials passed", "configuration failed"]],
+    ["twilio", {}, ["credentials passed"]],
+    ["vobiz", { auth_token: "a-wrong-token" }, ["credentials failed"]],
+    ["vonage", {}, ["credentials passed", "application passed"]],
+    ["vonage", { private_key: strangersKey }, ["credentials failed", "application passed"]],
+    ["vonage", { api_secret: "wrong secret" }, ["credentials passed", "application failed"]],
+    ["vonage", { signature_secret: "" }, ["credentials passed", "configuration failed", "application passed"]]
   ]
   for (const [name, more, expected] of cases) {
     const { account, log, server } = await start(t, name)
@@ -164,16 +146,16 @@ t.test("a configuration is tested without placing a call, and any faults are nam
     t.match(await checksOf(adapters[name], account, server.url), [{ name: "connection", result: "failed" }], "when something else answers")
     t.equal(log.count("originate"), 0)
   }
-  const emulator = await startVonage(t)
+  const emulator = await startCarrier(t, "vonage")
   emulator.signsCallbacks = false
-  t.match((await checksOf(vonage, vonageConfigOf(emulator), emulator.url)).at(-1), { name: "application", result: "failed" })
+  t.match((await checksOf(adapters.vonage, emulator.account, emulator.url)).at(-1), { name: "application", result: "failed" })
 })
 
 t.test("Vonage's key is understood, however it was pasted", { buffered: true }, async (t) => {
-  const emulator = await startVonage(t)
+  const emulator = await startCarrier(t, "vonage")
   const { privateKey } = emulator
   for (const private_key of [privateKey.replaceAll("\n", "\\n"), privateKey.replaceAll("\n", "\r\n"), `\n  ${privateKey.trim()} \n\n`]) {
-    const hosted = await Hosted.open(vonage, vonageConfigOf(emulator, { private_key }), { apiOrigin: emulator.url })
+    const hosted = await Hosted.open(adapters.vonage, { ...emulator.account, private_key }, { apiOrigin: emulator.url })
     t.match(await hosted.line.status("Up"), { _tag: "Up" })
     await hosted.close()
   }
@@ -183,10 +165,10 @@ t.test("the account's numbers are listed, however many pages there are", { buffe
   const many = (count: number) => [OUR_NUMBER, ...[...Array(count).keys()].map((n) => `+9180000${String(1000 + n)}`)]
   const [fortyOne, hundreds, four] = [many(40), many(200), many(3)]
   const cases = [
-    [await openPlivo(t, { numbers: fortyOne }), fortyOne, [page, { status: 200, body: { objects: 5 } }]],
-    [await openVobiz(t, { numbers: hundreds }), hundreds, [page]],
+    [await openCarrier(t, "plivo", { numbers: fortyOne }), fortyOne, [page, { status: 200, body: { objects: 5 } }]],
+    [await openCarrier(t, "vobiz", { numbers: hundreds }), hundreds, [page]],
     [
-      await openVonage(t, { numbers: four, pageSize: 2 }),
+      await openCarrier(t, "vonage", { numbers: four, pageSize: 2 }),
       four,
       ["reset", page, { status: 401, body: "<html>" }, { status: 200, body: { count: 1 } }]
     ]
@@ -204,7 +186,7 @@ t.test("the account's numbers are listed, however many pages there are", { buffe
 })
 
 t.test("a call that cannot be placed is never requested", { buffered: true }, async (t) => {
-  const { hosted, log, places, server } = await open(t, "Plivo")
+  const { hosted, log, places, server } = await open(t, "plivo")
   const invalid = { _tag: "OriginateRefused", reason: "number_refused", cause: "invalid_number_format" }
   for (const to of [
     "+0555",
@@ -226,13 +208,13 @@ t.test("a call that cannot be placed is never requested", { buffered: true }, as
 })
 
 t.test("the configurations of one account share its limits, however its name is spelled", async (t) => {
-  const keys: ReadonlyArray<readonly [Name, object, expected: string]> = [
-    ["Plivo", { auth_id: "MAXXXXXXXXXXXXXXXXXX", auth_token: "one" }, "MAXXXXXXXXXXXXXXXXXX"],
-    ["Plivo", { auth_id: "MAXXXXXXXXXXXXXXXXXX", auth_token: "another", from_numbers: [OUR_NUMBER] }, "MAXXXXXXXXXXXXXXXXXX"],
-    ["Cloudonix", { domain_id: "Acme." }, "acme.cloudonix.net"],
-    ["Cloudonix", { domain_id: " acme.cloudonix.net " }, "acme.cloudonix.net"],
-    ["Cloudonix", { domain_id: "https://Acme.cloudonix.net/" }, "acme.cloudonix.net"],
-    ["Cloudonix", { domain_id: "Voice.Example.com.." }, "voice.example.com"]
+  const keys: ReadonlyArray<readonly [CarrierName, object, expected: string]> = [
+    ["plivo", { auth_id: "MAXXXXXXXXXXXXXXXXXX", auth_token: "one" }, "MAXXXXXXXXXXXXXXXXXX"],
+    ["plivo", { auth_id: "MAXXXXXXXXXXXXXXXXXX", auth_token: "another", from_numbers: [OUR_NUMBER] }, "MAXXXXXXXXXXXXXXXXXX"],
+    ["cloudonix", { domain_id: "Acme." }, "acme.cloudonix.net"],
+    ["cloudonix", { domain_id: " acme.cloudonix.net " }, "acme.cloudonix.net"],
+    ["cloudonix", { domain_id: "https://Acme.cloudonix.net/" }, "acme.cloudonix.net"],
+    ["cloudonix", { domain_id: "Voice.Example.com.." }, "voice.example.com"]
   ]
   for (const [name, config, expected] of keys) t.equal(adapters[name].rateKey?.({ ...config }), expected)
 })

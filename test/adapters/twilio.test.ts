@@ -5,22 +5,21 @@ import twilio from "#adapters/twilio/twilio.ts"
 import { formOf } from "#adapters/twilio/TwilioTrunk.ts"
 import type { Callback } from "#core/provider/Callback.ts"
 import { signed } from "#test/emulators/twilio/signed.ts"
-import { placesCall } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import { refTo } from "#test/support/refTo.ts"
 import { usual } from "#test/support/usual.ts"
 import { callbackOf } from "./callbackOf.ts"
 import { OUR_NUMBER } from "./hosted.ts"
+import { openCarrier } from "./hostedScene.ts"
 import { newCallId, numberOf } from "./Line.ts"
-import { callIn, openWorld, storyOf } from "./twilioWorld.ts"
 
 // --- requests
 
 t.test("T1: given a call with machine detection, then exactly this request is sent to Twilio", async (t) => {
-  const { emulator, hosted } = await openWorld(t, {}, { amd_enabled: true })
+  const { emulator, hosted } = await openCarrier(t, "twilio", {}, { amd_enabled: true })
   const to = numberOf("011")
   const { callId } = await hosted.originate(to, { detect: "who", ringTimeoutSeconds: 29.5 })
-  const ask = emulator.server.requests.find(placesCall)
+  const [ask] = emulator.dials()
   t.equal(ask?.path, `/2010-04-01/Accounts/${emulator.accountSid}/Calls.json`)
   t.equal(ask?.headers["authorization"], `Basic ${Buffer.from(`${emulator.accountSid}:${emulator.authToken}`).toString("base64")}`)
   t.strictSame(
@@ -125,11 +124,10 @@ t.test("given whatever fields, when Twilio signed them, then they are read witho
 // --- calls over real sockets
 
 t.test("T2: when the callee answers and hangs up, then each step is reported", async (t) => {
-  const world = await openWorld(t)
-  const { emulator, hosted } = world
+  const { emulator, hosted, storyOf } = await openCarrier(t, "twilio")
   const { callId, to } = await hosted.originate(numberOf("001"))
   await hosted.line.event(callId, "HungUp")
-  t.strictSame(storyOf(world, callId), ["Named", "Placed", "Rang", "Answered", "HungUp normal_clearing"])
+  t.strictSame(storyOf(callId), ["Named", "Placed", "Rang", "Answered", "HungUp normal_clearing"])
   const [record] = emulator.callsTo(to)
   t.equal(hosted.ref(callId).providerCallId, record?.sid)
   t.match(
@@ -139,9 +137,8 @@ t.test("T2: when the callee answers and hangs up, then each step is reported", a
 })
 
 t.test("when Twilio accepts the end and the call continues to ring, then it is canceled", async (t) => {
-  const world = await openWorld(t)
-  const { emulator, hosted } = world
-  const { callId, ref } = await callIn(world, "ringing")
+  const { callIn, emulator, hosted } = await openCarrier(t, "twilio")
+  const { callId, ref } = await callIn("ringing")
   const stillRings = { sid: ref().providerCallId, status: "ringing" }
   emulator.server.fail({ acts: false, reply: { status: 200, body: stillRings } }, ({ body }) => body === "Status=completed")
   t.equal(await hosted.hangup(ref()), undefined)
@@ -149,7 +146,7 @@ t.test("when Twilio accepts the end and the call continues to ring, then it is c
 })
 
 t.test("T14: when two looks find no price, then a third one reports it, and all of them the same end", async (t) => {
-  const { emulator, hosted } = await openWorld(t)
+  const { emulator, hosted } = await openCarrier(t, "twilio")
   emulator.holdPrices(true)
   const { callId } = await hosted.originate(numberOf("001"))
   await hosted.line.event(callId, "HungUp")

@@ -2,15 +2,14 @@
 import t from "tap"
 import { orderOf } from "#adapters/vonage/VonageTrunk.ts"
 import type { OriginateRequest } from "#core/provider/Adapter.ts"
-import { placesCall, transfersCall } from "#test/emulators/vonage/VonageEmulator.ts"
 import { untilTrue } from "#test/support/until.ts"
 import { usual } from "#test/support/usual.ts"
 import { OUR_NUMBER } from "./hosted.ts"
+import { openCarrier } from "./hostedScene.ts"
 import { newCallId, numberOf } from "./Line.ts"
-import { callIn, openWorld, storyOf } from "./vonageWorld.ts"
 
 t.test("V1: given a call, then exactly this request is sent to Vonage, with a separate token for each request", async (t) => {
-  const { emulator, hosted } = await openWorld(t)
+  const { emulator, hosted } = await openCarrier(t, "vonage")
   const to = numberOf("011")
   const { callId, failure } = await hosted.originate(to, { ringTimeoutSeconds: 29.5 })
   t.equal(failure, undefined)
@@ -53,11 +52,10 @@ t.test("V4: given times beyond Vonage's limits, detection, or no address for aud
 })
 
 t.test("V2, V5: when a callee has talked, then each step and the bill are reported, and the websocket's leg is not", async (t) => {
-  const world = await openWorld(t)
-  const { emulator, hosted } = world
+  const { emulator, hosted, storyOf } = await openCarrier(t, "vonage")
   const { callId, to } = await hosted.originate(numberOf("001"))
   await hosted.line.event(callId, "Billed")
-  t.strictSame(storyOf(world, callId), ["Named", "Placed", "Rang", "Answered", "HungUp normal_clearing", "Billed"])
+  t.strictSame(storyOf(callId), ["Named", "Placed", "Rang", "Answered", "HungUp normal_clearing", "Billed"])
   const [call] = emulator.callsTo(to)
   t.equal(hosted.ref(callId).providerCallId, call?.uuid)
   const bill = call?.record()
@@ -72,8 +70,8 @@ t.test("V2, V5: when a callee has talked, then each step and the bill are report
 })
 
 t.test("V5: when the leg of the websocket is reported first, then it does not name the call", async (t) => {
-  const { emulator, hosted } = await openWorld(t)
-  emulator.server.fail({ acts: true, reply: "reset" }, placesCall)
+  const { emulator, hosted } = await openCarrier(t, "vonage")
+  emulator.server.fail({ acts: true, reply: "reset" }, emulator.places)
   emulator.callbacks.hold()
   const { callId, to } = await hosted.originate(numberOf("001"))
   await untilTrue("end", () => emulator.callsTo(to)[0]?.status === "completed")
@@ -84,10 +82,9 @@ t.test("V5: when the leg of the websocket is reported first, then it does not na
 })
 
 t.test("V12: when a call has ended, then hanging up again succeeds, with either status that Vonage documents", async (t) => {
-  const world = await openWorld(t)
-  const { emulator, hosted } = world
+  const { callIn, emulator, hosted } = await openCarrier(t, "vonage")
   for (const state of ["started", "up"] as const) {
-    const { callId, ref } = await callIn(world, state)
+    const { callId, ref } = await callIn(state)
     hosted.unwanted.add(callId)
     t.equal(await hosted.hangup(ref()), undefined)
     t.equal(await hosted.line.hungUp(callId), state === "up" ? "normal_clearing" : "originator_cancel")
@@ -99,9 +96,8 @@ t.test("V12: when a call has ended, then hanging up again succeeds, with either 
 })
 
 t.test("given a callee who talks to the agent", async (t) => {
-  const world = await openWorld(t)
-  const { emulator, hosted } = world
-  const { callId, ref } = await callIn(world, "up")
+  const { callIn, dials, emulator, hosted } = await openCarrier(t, "vonage")
+  const { callId, ref } = await callIn("up")
   const repliesOf = (kind: string) =>
     hosted.received.filter(({ callback }) => callback.kind === kind).flatMap(({ read }) => (read?.reply === undefined ? [] : [read.reply]))
   const outcomes = () => hosted.line.events(callId).filter(({ _tag }) => _tag === "Transferred")
@@ -109,7 +105,7 @@ t.test("given a callee who talks to the agent", async (t) => {
   await t.test("when the destination is busy, then the callee is connected to the agent again", async (t) => {
     const to = numberOf("002")
     t.match(await hosted.transfer(ref(), to, 1), { _tag: "Success" })
-    const { body = "{}", path } = emulator.server.requests.find(transfersCall) ?? {}
+    const { body = "{}", path } = emulator.server.requests.find(emulator.transfers) ?? {}
     t.equal(path, `/v1/calls/${ref().providerCallId}`)
     const from = OUR_NUMBER.slice(1)
     const address = hosted.address("transfer-a", callId)
@@ -125,7 +121,7 @@ t.test("given a callee who talks to the agent", async (t) => {
       repliesOf("transfer-a").map(({ body, mediaType }) => [mediaType, JSON.parse(body)]),
       [["application/json", [{ action: "connect", from, endpoint }]]]
     )
-    t.equal(world.dials(to), 1)
+    t.equal(dials(to), 1)
   })
   await t.test("when we have hung up before the destination refuses, then nothing follows", async (t) => {
     hosted.unwanted.add(callId)

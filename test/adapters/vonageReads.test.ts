@@ -8,7 +8,7 @@ import { signatureOf } from "#test/emulators/vonage/tokens.ts"
 import { refTo } from "#test/support/refTo.ts"
 import { callbackOf } from "./callbackOf.ts"
 import { newCallId } from "./Line.ts"
-import { openWorld } from "./vonageWorld.ts"
+import { openCarrier } from "./hostedScene.ts"
 
 const uuid = "aaaaaaaa-bbbb-cccc-dddd-0123456789ab"
 const keys = { apiKey: "a1b2c3d4", applicationId: uuid, signatureSecret: "vonage-signature-secret-0000000000000001" }
@@ -149,7 +149,7 @@ t.test("a record says in which state a call is, and how it ended", async (t) => 
 })
 
 t.test("a call without an id is found by its numbers and its time, if there is only one", async (t) => {
-  const { emulator, hosted } = await openWorld(t)
+  const { emulator, hosted } = await openCarrier(t, "vonage")
   const sought = refTo(call.callId, { to: call.to, from: call.from, sentAt: now })
   const lists = ({ method, path }: { readonly method: string; readonly path: string }) => method === "GET" && path === "/v1/calls"
   const lookup = (body: unknown, ref = sought, status = 200) => {

@@ -5,6 +5,7 @@
 import { startCloudonixEmulator } from "./cloudonix/CloudonixEmulator.ts"
 import { startPlivoEmulator } from "./plivo/PlivoEmulator.ts"
 import type { HostedEmulator, HostedOptions } from "./shared/HostedEmulator.ts"
+import type { DialectOptions } from "./shared/PlivoDialectEmulator.ts"
 import { startTelnyxEmulator } from "./telnyx/TelnyxEmulator.ts"
 import { TwilioEmulator } from "./twilio/TwilioEmulator.ts"
 import { startVobizEmulator } from "./vobiz/VobizEmulator.ts"
@@ -22,8 +23,6 @@ interface HostedCarrier {
   readonly start: (settings: CarrierSettings) => Promise<HostedEmulator>
   /** The cost in a callback. Absent if callbacks do not report it, or are not believed about it. */
   readonly cost?: RegExp
-  /** What breaks the protocol of its media sockets, if that is not JSON alone. */
-  readonly garbage?: ReadonlyArray<string | Buffer>
   /** The causes that are reported for numbers with these last three digits, in place of the callee's own. */
   readonly causes: Readonly<Record<string, string>>
   /** False: the keys that a callee presses are not reported. */
@@ -31,6 +30,9 @@ interface HostedCarrier {
   /** The differences in words. */
   readonly notes: ReadonlyArray<string>
 }
+
+/** What an emulator can be told, and how many calls it accepts per second, which it counts in its own way. */
+type Settings<Start extends (options: never) => unknown> = NonNullable<Parameters<Start>[0]> & { readonly callsPerSecond?: number }
 
 const unlimited = 1000
 
@@ -44,7 +46,8 @@ export const hostedCarriers = {
   cloudonix: {
     title: "Cloudonix",
     // Counted over ten seconds. Each call is placed and then looked up.
-    start: ({ callsPerSecond = unlimited, ...settings }) => startCloudonixEmulator({ ...settings, requests: callsPerSecond * 20 }),
+    start: ({ callsPerSecond = unlimited, ...settings }: Settings<typeof startCloudonixEmulator>) =>
+      startCloudonixEmulator({ requests: callsPerSecond * 20, ...settings }),
     causes: unanswered,
     notes: [
       lostNote,
@@ -54,14 +57,15 @@ export const hostedCarriers = {
   },
   plivo: {
     title: "Plivo",
-    start: (settings) => startPlivoEmulator({ callsPerSecond: Number.POSITIVE_INFINITY, ...settings }),
+    start: (settings: DialectOptions) => startPlivoEmulator({ callsPerSecond: Number.POSITIVE_INFINITY, ...settings }),
     cost: /TotalCost=([\d.]+)/,
     ...plain
   },
   telnyx: {
     title: "Telnyx",
     // Counted over five seconds.
-    start: ({ callsPerSecond = unlimited, ...settings }) => startTelnyxEmulator({ ...settings, dials: callsPerSecond * 5 }),
+    start: ({ callsPerSecond = unlimited, ...settings }: Settings<typeof startTelnyxEmulator>) =>
+      startTelnyxEmulator({ dials: callsPerSecond * 5, ...settings }),
     cost: /"total_cost":"([\d.]+)"/,
     ...plain
   },
@@ -73,16 +77,17 @@ export const hostedCarriers = {
   },
   vobiz: {
     title: "Vobiz",
-    start: (settings) => startVobizEmulator({ callsPerSecond: Number.POSITIVE_INFINITY, ...settings }),
+    start: (settings: Parameters<typeof startVobizEmulator>[0]) =>
+      startVobizEmulator({ callsPerSecond: Number.POSITIVE_INFINITY, ...settings }),
     causes: lineLost,
     tellsKeys: false,
     notes: [lostNote, "Vobiz does not report the keys that a callee presses."]
   },
   vonage: {
     title: "Vonage",
-    start: (settings) => startVonageEmulator({ callsPerSecond: unlimited, requestsPerSecond: unlimited, ...settings }),
+    start: (settings: Parameters<typeof startVonageEmulator>[0]) =>
+      startVonageEmulator({ callsPerSecond: unlimited, requestsPerSecond: unlimited, ...settings }),
     cost: /"price":"([\d.]+)"/,
-    garbage: ["garbage", Buffer.from([1, 2, 3]), "{}", "{".repeat(5000)],
     causes: { ...lineLost, "008": "invalid_number_format" },
     notes: [lostNote, "Vonage reports a number that does not exist as invalid."]
   }

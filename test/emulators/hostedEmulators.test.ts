@@ -3,12 +3,7 @@
  * the adapters, which are tested against them.
  */
 import t, { type Test } from "tap"
-import { documentServer } from "#test/support/documentServer.ts"
-import { until, untilTrue } from "#test/support/until.ts"
 import { type CarrierName, carrierOf } from "./hostedCarriers.ts"
-import { CalleeLog } from "./shared/CalleeLog.ts"
-import { CallLives } from "./shared/CallLife.ts"
-import type { HostedEmulator } from "./shared/HostedEmulator.ts"
 import { verbsOf } from "./twilio/twiml.ts"
 
 type Fields = Readonly<Record<string, unknown>>
@@ -200,75 +195,6 @@ for (const [name, { requests, strange }] of Object.entries(refusals)) {
   })
 }
 
-/** Only Twilio reads the first of these documents from the request itself. */
-const handsDocuments: Partial<Record<CarrierName, (id: string) => string>> = {
-  plivo: (id) => `/Call/${id}/`,
-  twilio: (id) => `/Calls/${id}.json`,
-  vobiz: (id) => `/Call/${id}/`
-}
-
-const idOf = ({ calls }: HostedEmulator) => [...calls.keys()][0] ?? ""
-const dialing = (number: string, attributes = "") => `<Response><Dial ${attributes}><Number>${number}</Number></Dial></Response>`
-
-for (const [name, pathOf] of Object.entries(handsDocuments)) {
-  t.test(
-    `given a call through ${name} that dials a destination, when it is sent elsewhere, then it follows no other document`,
-    async (t) => {
-      const { ask, call, emulator } = await open(t, name as CarrierName)
-      const dialedTo = (number: string, action: string) =>
-        dialing(
-          number,
-          `action="${action}" method="POST" callbackUrl="${action}" callbackMethod="POST" callerId="15550009000" timeout="30"`
-        )
-      const action = await documentServer(t, dialedTo("15550003002", nobody))
-      const [first, second] = [dialedTo("15550002003", action), '<Response><Pause length="600"/></Response>']
-      const isTwilio = name === "twilio"
-      await call(isTwilio ? { To: "+15550001011", Twiml: first } : { to: "15550001011", answer_url: await documentServer(t, first) })
-      const seen = (ending: string) => emulator.log.entries.filter(({ number }) => number.endsWith(ending))
-      await untilTrue("ringing at the destination", () => seen("2003").some(({ kind }) => kind === "ringing"))
-      const aleg_url = await documentServer(t, second.replace("Pause", "Wait"))
-      const asked = isTwilio ? { Twiml: second } : { legs: "aleg", aleg_url, aleg_method: "POST" }
-      t.ok((await ask("POST", pathOf(idOf(emulator)), asked)).status < 300)
-      await untilTrue("the end of the dial", () => seen("2003").some(({ by, kind }) => kind === "ended" && by === "us"))
-      await emulator.callbacks.settled()
-      t.match(emulator.callbacks.deliveries.at(-1), { url: action }, "the dial that is over")
-      t.strictSame(seen("3002"), [])
-      t.equal(seen("1011").at(-1)?.kind, "answered", "the call is still up")
-    }
-  )
-}
-
-t.test("given an answered call through Cloudonix, when it gets another document, then it follows that, if it is documented", async (t) => {
-  const { ask, call, emulator } = await open(t, "cloudonix")
-  await call({ destination: "+15550001011" })
-  const token = idOf(emulator)
-  const give = (cxml: unknown, more: object = {}) => ask("POST", `/sessions/${token}/application`, { cxml, ...more })
-  await untilTrue("answer", () => emulator.log.count("answered") === 1)
-  const action = `action="${nobody}"`
-  for (const wrong of [
-    undefined,
-    "<Response>",
-    dialing("+15550002002", 'statusCallback="https://example.com"'),
-    dialing("+15550002002", 'method="GET"'),
-    dialing("+15550002002", 'action="/relative"'),
-    dialing("1"),
-    dialing("+15550002002").replace("<Number>", '<Number statusCallback="https://example.com">'),
-    dialing("+15550002002</Number><Number>+15550002003")
-  ])
-    t.equal((await give(wrong)).status, 400, wrong ?? "none")
-  t.equal((await give(dialing("+15550002002", action), { url: "https://example.com" })).status, 400)
-  t.equal(emulator.log.count("originate"), 1)
-  t.equal((await give(dialing("+15550002003", action))).status, 202)
-  await untilTrue("ringing", () => emulator.log.of("+15550002003").some(({ kind }) => kind === "ringing"))
-  t.equal((await give(dialing("+15550002002", action))).status, 202)
-  t.match(emulator.log.of("+15550002003").at(-1), { kind: "ended", by: "us" }, "the dial of the document before")
-  // No further document follows.
-  await untilTrue("end", () => emulator.log.live() === 0)
-  const asked = emulator.callbacks.deliveries.filter(({ body }) => body.includes('"Session"'))
-  t.match(asked, [{ body: `"Session":"${token}"` }], "the replaced dial asks for nothing")
-  t.equal((await give(dialing("+15550002002", action))).status, 404)
-})
-
 t.test("given TwiML, then only what is well-formed is read", async (t) => {
   const stream = { name: "Stream", attributes: { url: "wss://host/a&b" }, children: [] }
   t.strictSame(verbsOf('<?xml version="1.0"?><Response><Connect><Stream url="wss://host/a&amp;b"/></Connect></Response>'), [
@@ -285,24 +211,4 @@ t.test("given TwiML, then only what is well-formed is read", async (t) => {
     "<Response/><Response/>"
   ]
   for (const text of wrong) t.equal(verbsOf(text), undefined, text)
-})
-
-t.test("given callees who may not hang up yet, or only once they have heard something, then they stay", async (t) => {
-  const pace = { ringMillis: 5, talkMillis: 5 }
-  const dial = (lives: CallLives, number: string) =>
-    lives.dial({ id: number, number, ringTimeoutSeconds: 30, shown: "" }, { ringing: () => {}, answered: () => {}, ended: () => {} })
-  const held = new CallLives(new CalleeLog(), pace)
-  held.letTalk(true)
-  const talking = dial(held, "+15550001001")
-  const silent = new CallLives(new CalleeLog(), { ...pace, talkOnceHeard: true })
-  const waiting = dial(silent, "+15550001001")
-  await until("answers", () => (talking.state === "up" && waiting.state === "up" ? true : undefined))
-  // By then, a callee who is not held has answered and hung up.
-  const others = dial(new CallLives(new CalleeLog(), pace), "+15550001001")
-  await untilTrue("another's end", () => others.state === "ended")
-  t.strictSame([talking.state, waiting.state], ["up", "up"])
-  held.letTalk(false)
-  waiting.heard()
-  await untilTrue("ends", () => talking.state === "ended" && waiting.state === "ended")
-  t.match([held.log.of("+15550001001").at(-1), silent.log.of("+15550001001").at(-1)], [{ by: "callee" }, { by: "callee" }])
 })

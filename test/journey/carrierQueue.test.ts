@@ -4,7 +4,7 @@
  */
 import t, { type Test } from "tap"
 import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
-import { placesCall, TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
+import { TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { attemptsOf, contactStates, numbersOf, until, untilTrue, type World } from "#test/support/engine.ts"
 import { openThrough, ours } from "#test/support/hostedCarriers.ts"
 
@@ -27,7 +27,7 @@ const queue = async (t: Test, contacts: number) => {
   const { id } = await world.campaign(numbers, { retry: { maxRetries: 0 } })
   emulator.holdQueue(true)
   await world.api.start(id)
-  const requests = () => server.requests.filter(placesCall).length
+  const requests = () => emulator.dials().length
   await untilTrue("requests", () => requests() === contacts)
   const records = () => numbers.flatMap((number) => emulator.callsTo(number))
   return {
@@ -127,15 +127,15 @@ for (const heard of ["heard of", "not heard of"]) {
     async (t) => {
       const scene = await queue(t, 3)
       const { contacts, dialed, emulator, id, states, world } = scene
-      const { sender, server } = emulator
-      if (heard === "not heard of") sender.hold()
+      const { callbacks, server } = emulator
+      if (heard === "not heard of") callbacks.hold()
       let isMute = true
       server.fail({ acts: false, reply: "hang" }, (ask) => isMute && isLook(ask) && scene.isCanceled(ask), 1000)
       await world.api.pause(id)
       await untilTrue("cancellations", () => states().every((status) => status === "canceled"))
-      await sender.settled()
+      await callbacks.settled()
       await world.end("SIGKILL")
-      sender.lose()
+      callbacks.lose()
       isMute = false
       await world.launch()
       await untilTrue("attempts that are void", scene.areAllVoid)
@@ -154,7 +154,7 @@ t.test(
     const { dialed, emulator, id, numbers, world } = await queue(t, 3)
     await world.end("SIGKILL")
     await world.launch()
-    await untilTrue("calls taken back", () => emulator.server.requests.filter(placesCall).length === 2 * numbers.length)
+    await untilTrue("calls taken back", () => emulator.dials().length === 2 * numbers.length)
     emulator.holdQueue(false)
     await world.api.untilState(id, "completed")
     t.strictSame(dialed().toSorted(), numbers.toSorted())

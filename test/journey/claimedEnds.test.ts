@@ -4,7 +4,7 @@
  */
 import { request } from "node:http"
 import t from "tap"
-import { isLook, startCloudonixEmulator } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
+import { startCloudonixEmulator } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
 import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
 import { account, startVobizEmulator } from "#test/emulators/vobiz/VobizEmulator.ts"
 import { signed } from "#test/emulators/vobiz/signed.ts"
@@ -42,7 +42,7 @@ t.test("given a call through Vobiz that is up, and forged hangups, each with a f
   await world.api.start(id)
   const call = await until("call", () => numbers.flatMap((number) => emulator.callsTo(number))[0])
   await untilTrue("answer on record", async () => (await attemptsOf(world.sql, id))[0]?.state === "answered")
-  const ringUrl = await until("callback", () => emulator.sender.deliveries.find(({ url }) => /\/ring\/|\/ring\b/.test(url))?.url)
+  const ringUrl = await until("callback", () => emulator.callbacks.deliveries.find(({ url }) => /\/ring\/|\/ring\b/.test(url))?.url)
   const forged = { CallUUID: call.uuid, Event: "Hangup", HangupCause: "USER_BUSY", CallStatus: "completed", BillDuration: "0" }
   const before = server.requests.filter(looksUp).length
   const began = performance.now()
@@ -90,7 +90,7 @@ t.test("given twenty calls through Cloudonix that end at once, and a domain that
   await untilTrue("answers", () => log.count("answered") === 21)
   await untilTrue("answers on record", async () => (await attemptsOf(world.sql, id)).every(({ state }) => state === "answered"))
   const [last, ...others] = emulator.sessions.values()
-  const asked = () => server.requests.filter(isLook)
+  const asked = () => server.requests.filter(({ method, path }) => method === "GET" && path.includes("/sessions"))
   for (const session of others) session.hangUp()
   await untilTrue("ends", async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "ended").length === 20)
   t.equal(log.live(), 1, "then the call that is still up is not given up")

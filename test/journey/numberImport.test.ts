@@ -1,6 +1,5 @@
 /** An account's numbers, imported from the carrier by an engine that requests them page by page: all or none. */
 import t from "tap"
-import { configOf } from "#test/adapters/telnyxWorld.ts"
 import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
 import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
 import { World } from "#test/support/engine.ts"
@@ -15,7 +14,7 @@ t.test("given an account at Telnyx with several pages of numbers", async (t) => 
   const { apiKey, server } = emulator
   // Without a public address no call can be placed, but numbers can be listed.
   const world = await World.open(t, {
-    account: { provider: "telnyx", ...configOf(emulator) },
+    account: { provider: "telnyx", ...emulator.account },
     environment: { ADAPTERS: "ari,telnyx", PROVIDER_URLS: `telnyx=${server.url}` }
   })
   const ask = (method: string, path: string, body?: object) => world.api.ask(method, `/organizations/telephony-configs/1${path}`, body)

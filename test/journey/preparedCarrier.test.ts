@@ -1,8 +1,6 @@
 /** A configuration that names nothing but its credentials: the engine creates at the carrier what calls need, once, and stores it. */
 import { generateKeyPairSync } from "node:crypto"
 import t, { type Test } from "tap"
-import { configOf, type Emulator } from "#test/adapters/telnyxWorld.ts"
-import { configOf as vonageOf } from "#test/adapters/vonageWorld.ts"
 import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
 import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
 import { startVonageEmulator } from "#test/emulators/vonage/VonageEmulator.ts"
@@ -14,6 +12,7 @@ t.jobs = 2
 
 const isCreation = ({ method, path }: CarrierAsk) => method === "POST" && path === "/v2/call_control_applications"
 
+type Emulator = Awaited<ReturnType<typeof startTelnyxEmulator>>
 type VonageEmulator = Awaited<ReturnType<typeof startVonageEmulator>>
 
 interface Config {
@@ -51,7 +50,7 @@ const open = async (t: Test, more: object = {}, arrange: (emulator: Emulator) =>
   t.teardown(() => emulator.stop())
   arrange(emulator)
   const port = await freePort()
-  const { ask, world } = await openAt(t, "telnyx", emulator.url, port, configOf(emulator, { connection_id: "", ...more }))
+  const { ask, world } = await openAt(t, "telnyx", emulator.url, port, { ...emulator.account, connection_id: "", ...more })
   const prepared = () =>
     until("what calls need", async () => {
       const { config } = await ask("GET")
@@ -79,7 +78,7 @@ t.test("given an account without an application, then one is created and kept, a
   await untilTrue("the call", () => emulator.dials().length === 1)
   t.match(JSON.parse(emulator.dials()[0]?.body ?? ""), { connection_id: application?.id })
 
-  const config = { provider: "telnyx", ...configOf(emulator, { connection_id: "" }) }
+  const config = { provider: "telnyx", ...emulator.account, connection_id: "" }
   t.match(await ask("PUT", "", { config }), { status: 200, body: { credentials: { application_id: application?.id } } }, "it is left out")
   t.match(await ask("PUT", "", { config: { ...config, ...credentials } }), { status: 200 }, "it is sent as it was read")
   for (const application_id of ["1234", "*****"])
@@ -158,7 +157,7 @@ t.test(
   async (t) => {
     const { ask, emulator, name, prepared } = await open(t)
     const first = (await prepared()).credentials["application_id"] ?? ""
-    const named = { provider: "telnyx", ...configOf(emulator) }
+    const named = { provider: "telnyx", ...emulator.account }
     t.match(await ask("PUT", "", { config: named }), { status: 200, body: { credentials: { connection_id: emulator.connectionId } } })
     await ask("POST", "/prepare")
     emulator.applications.remove(first)
@@ -176,7 +175,7 @@ const openVonage = async (t: Test, arrange: (emulator: VonageEmulator, name: str
   t.teardown(() => emulator.stop())
   const port = await freePort()
   arrange(emulator, `Trunkline 127.0.0.1:${port} 1`)
-  const { application_id, private_key, ...account } = vonageOf(emulator)
+  const { application_id, private_key, ...account } = emulator.account
   const { ask, world } = await openAt(t, "vonage", emulator.url, port, account)
   return { account, ask, emulator, named: { application_id, private_key }, world }
 }

@@ -5,7 +5,7 @@
 import t from "tap"
 import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
 import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
-import { placesCall, TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
+import { TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { placedBy, untilTrue, type World } from "#test/support/engine.ts"
 import { ours, openThrough } from "#test/support/hostedCarriers.ts"
 
@@ -38,16 +38,16 @@ t.test("given a callee who was busy, when the engine dies before it has recorded
 t.test("given a call that was written off, when it rings and the engine dies before it could hang up", { buffered: true }, async (t) => {
   const twilio = await TwilioEmulator.start({ ...far, callsPerSecond: 1000, numbers: [ours] })
   t.teardown(() => twilio.stop())
-  const { accountSid, authToken, log, sender, server } = twilio
+  const { accountSid, authToken, callbacks, log, server } = twilio
   const account = { account_sid: accountSid, auth_token: authToken }
   // Longer than a busy machine takes to start the next engine: otherwise Twilio ends the call.
   const world = await openThrough(t, { account, provider: "twilio", server }, { environment: { RING_TIMEOUT: "40" } })
   let isAway = true
   twilio.lives.letRing(true)
   const isList = ({ method, path }: CarrierAsk) => method === "GET" && path.endsWith("/Calls.json")
-  const isHangup = (ask: CarrierAsk) => ask.method === "POST" && !placesCall(ask)
+  const isHangup = (ask: CarrierAsk) => ask.method === "POST" && !twilio.places(ask)
   twilio.holdQueue(true)
-  server.fail({ acts: true, reply: "reset" }, placesCall)
+  server.fail({ acts: true, reply: "reset" }, twilio.places)
   const nothing = { status: 200, body: { calls: [], next_page_uri: null, page: 0, page_size: 50 } }
   server.fail({ acts: false, reply: nothing }, isList, Number.POSITIVE_INFINITY)
   server.fail({ acts: false, reply: "hang" }, (ask) => isAway && isHangup(ask), Number.POSITIVE_INFINITY)
@@ -56,7 +56,7 @@ t.test("given a call that was written off, when it rings and the engine dies bef
   await untilTrue("attempt that is written off", async () => (await outcomesOf(world, id))[0] === "unknown")
   twilio.holdQueue(false)
   await untilTrue("hang-up", () => server.requests.some(isHangup))
-  await sender.settled()
+  await callbacks.settled()
   await world.end("SIGKILL")
   t.equal(log.count("ended"), 0)
   isAway = false

@@ -16,7 +16,6 @@ export const alone: ReadonlyArray<string> = [
   "adapters/cloudonixConformance",
   "adapters/cloudonixTransfer",
   "adapters/hearing",
-  "adapters/hostedMedia",
   "adapters/plivoConformance",
   "adapters/pocketsphinx",
   "adapters/pocketsphinxSession",

@@ -1,16 +1,12 @@
 /** Parley as seen from the wire. The dialed number selects the callee (`shared/Callee.ts`). */
 import { createHmac, randomUUID } from "node:crypto"
-import { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
-import { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
-import { type CallEnd, CallLives } from "#test/emulators/shared/CallLife.ts"
-import { type CarrierAsk, CarrierServer } from "#test/emulators/shared/CarrierServer.ts"
-import { Disorder } from "#test/emulators/shared/Disorder.ts"
-import { audioIn, MediaLeg, type MediaWords, parsed, type Said } from "#test/emulators/shared/MediaLeg.ts"
+import type { CallEnd, CallLife } from "#test/emulators/shared/CallLife.ts"
+import type { CarrierAnswer, CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
+import type { Place } from "#test/emulators/shared/Disorder.ts"
+import { type HostedAccount, HostedCall } from "#test/emulators/shared/HostedCall.ts"
+import { HostedEmulator, started } from "#test/emulators/shared/HostedEmulator.ts"
+import { audioIn, type MediaWords, parsed, type Said } from "#test/emulators/shared/MediaLeg.ts"
 
-interface Answer {
-  readonly status: number
-  readonly body: unknown
-}
 interface Order {
   readonly from: string
   readonly hook: string
@@ -21,102 +17,73 @@ interface Order {
   readonly stream: string
   readonly to: string
 }
-interface Handover {
-  readonly from: string
-  readonly hook: string
-  readonly ringSeconds: number
-  readonly to: string
-}
-interface Told {
-  readonly body: string
-  readonly place: "before" | "answer" | "ending" | "end"
-}
+type Handover = Pick<Order, "from" | "hook" | "ringSeconds" | "to">
 
-export const account = { signingKey: "parley-signing-key-0001", token: "par_0001" }
-export const errorOf = (status: number, code: string): Answer => ({ status, body: { error: { code } } })
-export const transfersCall = ({ path }: CarrierAsk): boolean => path.endsWith("/transfer")
-export const placesCall = ({ method, path }: CarrierAsk): boolean => method === "POST" && path === "/v1/calls"
+export const signingKey = "parley-signing-key-0001"
+const token = "par_0001"
+export const errorOf = (status: number, code: string): CarrierAnswer => ({ status, body: { error: { code } } })
+const taken = ({ id }: ParleyCall): CarrierAnswer => ({ status: 202, body: { call: id } })
 
-export class ParleyEmulator {
-  readonly log = new CalleeLog()
-  readonly callbacks = new CallbackSender()
-  readonly server = new CarrierServer((ask) => this.#answer(ask))
-  readonly #lives = new CallLives(this.log, { talkMillis: 1_000 })
-  readonly #calls = new Map<string, ParleyCall>()
+export const startParley = () => started(new ParleyEmulator({ talkMillis: 1_000 }, 1))
 
-  static async start(): Promise<ParleyEmulator> {
-    const emulator = new ParleyEmulator()
-    await emulator.server.listen()
-    return emulator
-  }
+class ParleyEmulator extends HostedEmulator<ParleyCall> {
+  readonly provider = "parley"
+  readonly account = { signing_key: signingKey, token }
+  readonly places = ({ method, path }: CarrierAsk) => method === "POST" && path === "/v1/calls"
+  readonly transfers = ({ path }: CarrierAsk) => path.endsWith("/transfer")
+  readonly hangsUp = ({ path }: CarrierAsk) => path.endsWith("/hangup")
 
-  async stop(): Promise<void> {
-    for (const { life } of this.#calls.values()) life.hangUp()
-    this.callbacks.lose()
-    await this.server.stop()
-  }
-
-  #answer(ask: CarrierAsk): Answer | Promise<Answer> {
-    if (ask.headers["authorization"] !== `Bearer ${account.token}`) return errorOf(401, "bad_token")
+  protected answer(ask: CarrierAsk): CarrierAnswer | Promise<CarrierAnswer> {
+    if (ask.headers["authorization"] !== `Bearer ${token}`) return errorOf(401, "bad_token")
     if (ask.path === "/v1/account") return { status: 200, body: { account: "acme" } }
-    if (placesCall(ask)) return this.#place(ask)
+    if (this.places(ask)) return this.#place(ask)
     const [, , , id = "", verb] = ask.path.split("/").map(decodeURIComponent)
     const reference = ask.query.get("reference")
-    const call = this.#calls.get(id) ?? [...this.#calls.values()].find(({ order }) => order.reference === reference)
+    const call = this.calls.get(id) ?? [...this.calls.values()].find(({ order }) => order.reference === reference)
     if (call === undefined) return errorOf(404, "no_call")
     if (ask.method === "GET") return { status: 200, body: call.record() }
     if (call.life.state === "ended") return errorOf(409, "over")
-    if (verb === "transfer") return call.life.state === "up" ? call.transfer(JSON.parse(ask.body) as Handover) : errorOf(409, "not_up")
-    if (verb === "keys") this.log.press(call.id, /"digits":"([^"]*)"/.exec(ask.body)?.[1] ?? "")
-    else call.life.hangUp()
-    return { status: 202, body: { call: call.id } }
+    if (verb === "transfer" && call.life.state !== "up") return errorOf(409, "not_up")
+    if (verb === "transfer") call.transfer(JSON.parse(ask.body) as Handover)
+    else if (verb === "keys") this.log.press(call.id, /"digits":"([^"]*)"/.exec(ask.body)?.[1] ?? "")
+    else call.hangUp()
+    return taken(call)
   }
 
-  async #place({ body }: CarrierAsk): Promise<Answer> {
+  async #place({ body }: CarrierAsk): Promise<CarrierAnswer> {
     // The cast holds for what the adapter under test sends.
-    const order = JSON.parse(body) as Order
-    const call = new ParleyCall(order, this.#lives, this.callbacks)
-    this.#calls.set(call.id, call)
-    await call.mayReply
-    return { status: 201, body: { call: call.id } }
+    const call = new ParleyCall(this, JSON.parse(body) as Order)
+    this.calls.set(call.id, call)
+    await call.placed
+    return { ...taken(call), status: 201 }
   }
 }
 
-class ParleyCall {
+interface Told {
+  readonly body: string
+  readonly place: Place
+}
+
+class ParleyCall extends HostedCall<Told> {
   readonly id = `pc_${randomUUID()}`
   readonly order: Order
-  readonly life: ReturnType<CallLives["dial"]>
-  readonly mayReply: Promise<void>
-  readonly #sender: CallbackSender
-  readonly #disorder: Disorder<Told> | undefined
+  override readonly life: CallLife
+  readonly #account: HostedAccount
   #facts: Readonly<Record<string, unknown>> = { state: "dialing" }
-  #leg: MediaLeg | undefined
-  /** The destination that is connected to the callee, or is being dialed for them. */
-  #dialed: ReturnType<CallLives["dial"]> | undefined
-  readonly #lives: CallLives
 
-  constructor(order: Order, lives: CallLives, sender: CallbackSender) {
+  constructor(account: HostedAccount, order: Order) {
+    super(account, order.to, ({ place }) => place)
+    this.#account = account
     this.order = order
-    this.#lives = lives
-    this.#sender = sender
     const { from, maxSeconds, ringSeconds, to } = order
-    this.life = lives.dial(
+    this.life = account.lives.dial(
       { id: this.id, maxSeconds, number: to, ringTimeoutSeconds: ringSeconds, shown: from },
       {
         answered: () => this.#answered(),
-        ended: (end) => this.#ended(end),
+        ended: (end) => this.endThen(() => this.#tellEnd(end)),
         ringing: () => this.#tell("before", { state: "ringing" })
       }
     )
-    const { callee } = this.life
-    const isDisorderly = callee.kind === "answers" && callee.disorderly === true
-    this.#disorder = isDisorderly
-      ? new Disorder(
-          (told) => this.#send(told),
-          ({ place }) => place
-        )
-      : undefined
-    this.mayReply = this.#disorder?.answered ?? Promise.resolve()
   }
 
   record(): object {
@@ -124,10 +91,10 @@ class ParleyCall {
   }
 
   /** The stream continues meanwhile. */
-  transfer({ from, hook, ringSeconds, to }: Handover): Answer {
+  transfer({ from, hook, ringSeconds, to }: Handover): void {
     const tell = (facts: object) =>
-      this.#send({ body: JSON.stringify({ call: this.record(), event: randomUUID(), transfer: facts }), place: "before" }, hook)
-    this.#dialed = this.#lives.dial(
+      this.send({ body: JSON.stringify({ call: this.record(), event: randomUUID(), transfer: facts }), place: "before" }, hook)
+    this.destination = this.#account.lives.dial(
       { id: `pc_${randomUUID()}`, number: to, ringTimeoutSeconds: ringSeconds, shown: from },
       {
         answered: () => tell({ state: "talking" }),
@@ -138,7 +105,6 @@ class ParleyCall {
         ringing: () => {}
       }
     )
-    return { status: 202, body: { call: this.id } }
   }
 
   #answered(): void {
@@ -146,22 +112,10 @@ class ParleyCall {
     const { callee } = this.life
     if (callee.kind !== "answers") return
     if (this.order.listens) this.#tell("before", { heard: callee.sound === "machine" ? "machine" : "person" })
-    this.#leg = new MediaLeg({
-      callee,
-      id: this.id,
-      log: this.#lives.log,
-      onLost: () => {},
-      url: this.order.stream,
-      words: wordsOf(this.id),
-      pressMillis: 20,
-      onPressedAll: () => this.life.pressedAll()
-    })
-    this.#leg.start()
+    this.open(this.life, { url: this.order.stream, words: wordsOf(this.id), onLost: () => {} }).start()
   }
 
-  #ended({ by, ending, talkMillis }: CallEnd): void {
-    this.#leg?.end()
-    this.#dialed?.hangUp()
+  #tellEnd({ by, ending, talkMillis }: CallEnd): void {
     const sip = talkMillis === undefined ? ending?.sipStatus : undefined
     const price = talkMillis === undefined ? {} : { price: { amount: "0.0100", currency: "EUR" } }
     this.#tell("end", {
@@ -173,17 +127,15 @@ class ParleyCall {
     })
   }
 
-  #tell(place: Told["place"], facts: object): void {
+  #tell(place: Place, facts: object): void {
     this.#facts = { ...this.#facts, ...facts }
-    const told = { body: JSON.stringify({ call: this.record(), event: randomUUID() }), place }
-    if (this.#disorder === undefined) this.#send(told)
-    else this.#disorder.add(told)
+    this.tell({ body: JSON.stringify({ call: this.record(), event: randomUUID() }), place })
   }
 
-  #send({ body }: Told, url = this.order.hook): void {
+  protected send({ body }: Told, url = this.order.hook): void {
     const time = Math.floor(Date.now() / 1000)
-    const signature = createHmac("sha256", account.signingKey).update(`${time}.${url}.${body}`).digest("hex")
-    this.#sender.send(this.id, {
+    const signature = createHmac("sha256", signingKey).update(`${time}.${url}.${body}`).digest("hex")
+    this.#account.callbacks.send(this.id, {
       body,
       headers: { "content-type": "application/json", "parley-signature": `t=${time},v1=${signature}` },
       url

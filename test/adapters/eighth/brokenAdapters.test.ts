@@ -19,7 +19,7 @@ import {
   withTrunk
 } from "./broken.ts"
 import { parley } from "./parley.ts"
-import { account } from "./ParleyEmulator.ts"
+import { signingKey } from "./ParleyEmulator.ts"
 import { fail, type Faults } from "./faults.ts"
 
 const { signs = [], tells = [] } = parley.manifest
@@ -33,7 +33,7 @@ const believing = (of: (callback: Callback) => Partial<Callback>): Adapter => ({
   read: (config, callback) => {
     const given = { ...callback, ...of(callback) }
     const time = Math.floor(given.at / 1000)
-    const signature = createHmac("sha256", account.signingKey)
+    const signature = createHmac("sha256", signingKey)
       .update(`${time}.${given.url}.${Buffer.from(given.body)}`)
       .digest("hex")
     return parley.read?.(config, { ...given, headers: { ...given.headers, "parley-signature": `t=${time},v1=${signature}` } })

@@ -6,7 +6,7 @@ import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { withEvents, withManifest, without, withRead, withTrunk } from "./broken.ts"
 import cloudonix from "#adapters/cloudonix/cloudonix.ts"
 import { streamTo, hangUp } from "#adapters/shared/twiml.ts"
-import { openSuiteWorld as openCloudonix } from "#test/adapters/cloudonixWorld.ts"
+import { openSuiteWorld } from "#test/adapters/hostedSuites.ts"
 import { fail } from "./faults.ts"
 import { parley } from "./parley.ts"
 
@@ -141,5 +141,5 @@ fail(
       }
     }
   ],
-  openCloudonix
+  () => openSuiteWorld("cloudonix")
 )

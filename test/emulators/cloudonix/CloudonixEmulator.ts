@@ -13,13 +13,6 @@ interface CloudonixOptions extends HostedOptions {
   readonly windowMillis?: number
 }
 
-/** Whether a request is to place a call. */
-export const isOrder = ({ method, path }: CarrierAsk): boolean => method === "POST" && /^\/calls\/[^/]+\/application$/.test(path)
-/** Whether a request is to replace the document of a call. */
-export const isTransfer = ({ method, path }: CarrierAsk): boolean => method === "POST" && /\/sessions\/[^/]+\/application$/.test(path)
-export const isHangup = ({ method }: CarrierAsk): boolean => method === "DELETE"
-export const isLook = ({ method, path }: CarrierAsk): boolean => method === "GET" && path.includes("/sessions")
-
 export const startCloudonixEmulator = (options: CloudonixOptions = {}) => started(new CloudonixEmulator(options))
 
 class CloudonixEmulator extends HostedEmulator<CloudonixSession> {
@@ -32,11 +25,13 @@ class CloudonixEmulator extends HostedEmulator<CloudonixSession> {
     recordSays: undefined,
     staticKey: undefined,
     hasCallbacks: true,
-    hasMarks: true,
     hasCredit: true
   }
   readonly account = { bearer_token: this.apiKey, domain_id: this.domain.name }
-  readonly places = isOrder
+  readonly places = ({ method, path }: CarrierAsk) => method === "POST" && /^\/calls\/[^/]+\/application$/.test(path)
+  /** It replaces the document of the call. */
+  readonly transfers = ({ method, path }: CarrierAsk) => method === "POST" && /\/sessions\/[^/]+\/application$/.test(path)
+  readonly hangsUp = ({ method }: CarrierAsk) => method === "DELETE"
   readonly sessions = this.calls
   /** The status of the reply to a hang-up that is carried out. */
   hangupStatus: 200 | 204 = 204
@@ -49,7 +44,6 @@ class CloudonixEmulator extends HostedEmulator<CloudonixSession> {
     this.#options = options
   }
 
-  readonly orders = () => this.dials()
   readonly sessionsTo = (number: string) => this.to(number)
 
   /** Removes the sessions that have ended, which Cloudonix does not keep forever. */

@@ -22,8 +22,6 @@ export interface Domain {
   staticKey: string | undefined
   /** False: status callbacks are lost, and only the record comes. */
   hasCallbacks: boolean
-  /** False: played marks are not reported. */
-  hasMarks: boolean
   /** False: the account has no credit, which only the session shows. */
   hasCredit: boolean
 }
@@ -214,9 +212,9 @@ export class CloudonixSession extends HostedCall<Told> {
     const { callId, life, token } = this
     if (url === undefined || life === undefined) return
     this.legs.at(-1)?.end()
-    const { hasMarks, name: domain } = this.#domain
+    const { name: domain } = this.#domain
     const { callerId: from, destination: to } = this.order
-    const words = cloudonixWords({ callId, domain, from, to, token }, hasMarks)
+    const words = cloudonixWords({ callId, domain, from, to, token })
     // Nothing follows the stream in the document.
     this.open(life, { url, words, onLost: () => life.hangUp() }).start()
   }

@@ -1,4 +1,4 @@
-/** Cloudonix' messages on a media socket: those of Twilio, with other ids, and optionally without marks. */
+/** Cloudonix' messages on a media socket: those of Twilio, with other ids. */
 import type { MediaWords } from "#test/emulators/shared/MediaLeg.ts"
 import { twilioWords } from "#test/emulators/twilio/twilioMedia.ts"
 
@@ -11,9 +11,8 @@ interface CloudonixNames {
   readonly to: string
 }
 
-export const cloudonixWords = ({ callId, domain, from, to, token: session }: CloudonixNames, hasMarks: boolean): MediaWords => {
-  const { cleared, played, start, ...words } = twilioWords(domain, callId)
+export const cloudonixWords = ({ callId, domain, from, to, token: session }: CloudonixNames): MediaWords => {
+  const { start, ...words } = twilioWords(domain, callId)
   const named = (message: object) => ({ ...message, start: { ...Reflect.get(message, "start"), session, from, to, context: {} } })
-  const marks = hasMarks && cleared !== undefined && played !== undefined ? { cleared, played } : {}
-  return { ...words, ...marks, start: () => named(start()) }
+  return { ...words, start: () => named(start()) }
 }

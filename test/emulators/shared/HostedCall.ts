@@ -41,8 +41,6 @@ export abstract class HostedCall<Told> {
     this.placed = this.#disorder?.answered ?? Promise.resolve()
   }
 
-  /** Opens a stream like that of the answer again. */
-  abstract restream(): void
   protected abstract send(told: Told): void
 
   /** Returns false if there is nothing to hang up. */

@@ -15,7 +15,7 @@ export interface HostedOptions extends Omit<Partial<CallPace>, "scale"> {
   readonly timeScale?: number
 }
 
-type Call = Pick<HostedCall<unknown>, "hangUp" | "legs" | "number" | "restream">
+type Call = Pick<HostedCall<unknown>, "hangUp" | "legs" | "number">
 
 export abstract class HostedEmulator<One extends Call = Call> implements HostedAccount {
   /** The name of the carrier's adapter. */
@@ -24,6 +24,9 @@ export abstract class HostedEmulator<One extends Call = Call> implements HostedA
   abstract readonly account: Readonly<Record<string, string>>
   /** Whether a request is to place a call. */
   abstract readonly places: (ask: CarrierAsk) => boolean
+  /** Whether a request is to connect an answered call to somebody else. */
+  abstract readonly transfers: (ask: CarrierAsk) => boolean
+  abstract readonly hangsUp: (ask: CarrierAsk) => boolean
   readonly log = new CalleeLog()
   readonly server = new CarrierServer((ask) => this.answer(ask))
   readonly lives: CallLives
@@ -65,6 +68,9 @@ export abstract class HostedEmulator<One extends Call = Call> implements HostedA
   letRing(on: boolean): void {
     this.lives.letRing(on)
   }
+
+  /** On: calls stay in the carrier's queue. Off: they leave it at the account's rate. Absent if the carrier has no queue. */
+  holdQueue?(on: boolean): void
 
   /** Deletes the record of a call. */
   forget(id: string): void {

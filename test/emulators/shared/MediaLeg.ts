@@ -61,14 +61,6 @@ type Queued = Buffer | { readonly mark: string }
 const nowhere = "ws://127.0.0.1:9/"
 
 export class MediaLeg {
-  /** The status with which the engine refused the connection. */
-  refused: number | undefined
-  /** The code with which the engine closed the connection. */
-  closedBy: number | undefined
-  /** Messages that the carrier could not understand. */
-  readonly violations: Array<string> = []
-  /** Marks that were played, and those that were cleared. */
-  readonly marks: Array<readonly [name: string, how: "played" | "cleared"]> = []
   readonly #options: MediaLegOptions
   readonly #socket: WebSocket
   readonly #queue: Array<Queued> = []
@@ -92,7 +84,6 @@ export class MediaLeg {
     this.#socket = socket
     socket.on("unexpected-response", (request, { statusCode = 0 }) => {
       request.destroy()
-      this.refused = statusCode
       this.#lost({ status: statusCode })
     })
     socket.on("error", () => socket.terminate())
@@ -106,7 +97,6 @@ export class MediaLeg {
       this.#hear(data as Buffer, isBinary)
     })
     socket.on("close", (code) => {
-      this.closedBy = code
       const { id, log } = this.#options
       if (this.#isOver && code === NORMAL) log.audioEnds.set(id, preciseNow())
       this.#lost({ code })
@@ -186,14 +176,13 @@ export class MediaLeg {
   #hear(data: Buffer, isBinary: boolean): void {
     const { id, log, words } = this.#options
     const said = this.#isStarted ? words.read(data, isBinary) : undefined
-    if (said === undefined) return void this.violations.push(data.toString().slice(0, 200))
+    if (said === undefined) return
     if (said._tag === "Keys") return log.press(id, said.digits)
     if (said._tag === "Mark") return void this.#queue.push({ mark: said.name })
     if (said._tag === "Clear") return this.#clear()
     const { audio } = said
     const count = log.audio(id)
     count.receivedBytes += audio.length
-    if (audio.length % frameBytes !== 0) this.violations.push(`${audio.length} bytes of audio`)
     for (let from = 0; from + frameBytes <= audio.length; from += frameBytes) {
       this.#queue.push(audio.subarray(from, from + frameBytes))
       count.received += 1
@@ -204,7 +193,6 @@ export class MediaLeg {
     const { id, log, words } = this.#options
     log.audio(id).flushes += 1
     const names = this.#queue.splice(0).flatMap((item) => (Buffer.isBuffer(item) ? [] : [item.mark]))
-    for (const name of names) this.marks.push([name, "cleared"])
     for (const message of words.cleared?.(names) ?? []) this.say(message)
   }
 
@@ -213,7 +201,6 @@ export class MediaLeg {
     const { id, log, words } = this.#options
     let item = this.#queue.shift()
     while (item !== undefined && !Buffer.isBuffer(item)) {
-      this.marks.push([item.mark, "played"])
       const played = words.played?.(item.mark)
       if (played !== undefined) this.say(played)
       item = this.#queue.shift()

@@ -95,7 +95,6 @@ export class DialectCall extends HostedCall<Told> {
   #redirects = 0
   /** The current document; a newer one replaces it. */
   #document: ReadonlyArray<Verb> = []
-  #streamUrl: string | undefined
   #streamIsOver: (() => void) | undefined
 
   constructor(account: DialectAccount, dialed: Dial) {
@@ -229,14 +228,8 @@ export class DialectCall extends HostedCall<Told> {
     this.destination = destination
   }
 
-  /** Opens another socket for the same stream. */
-  restream(): void {
-    if (this.#streamUrl !== undefined) this.#connect(this.#streamUrl, this.#account.traits.media.retries)
-  }
-
   /** Resolves when the stream is over, or when all attempts were refused. */
   #stream(url: string): Promise<void> {
-    this.#streamUrl = url
     return new Promise((resolve) => {
       this.#streamIsOver = resolve
       this.#connect(url, this.#account.traits.media.retries)

@@ -10,8 +10,6 @@ import { readDial, readRedirect } from "./PlivoDialectDials.ts"
 export interface DialectOptions extends HostedOptions {
   /** 2 by default; infinite for no limit. */
   readonly callsPerSecond?: number
-  /** How many calls the account may have at the same time. */
-  readonly mostCalls?: number
   /** How long after its end the record of a call appears. */
   readonly recordMillis?: number
 }
@@ -33,14 +31,8 @@ export interface Traits extends CallTraits {
 /** The limit for requests of any kind. */
 const mostRequests = { requests: 300, millis: 5000 }
 
-/** Whether a request is to place a call. */
-export const placesDialectCall = ({ method, path }: CarrierAsk): boolean => method === "POST" && path.endsWith("/Call/")
-
 export const errorOf = (status: number, words: string): CarrierAnswer => ({ status, body: { api_id: randomUUID(), error: words } })
 export const bodyOf = (body: object, status = 200): CarrierAnswer => ({ status, body: { api_id: randomUUID(), ...body } })
-
-/** Whether a request is to give a call another document. */
-export const redirectsDialectCall = ({ method, path }: CarrierAsk): boolean => method === "POST" && /\/Call\/[^/]+\/$/.test(path)
 
 const redirected = (call: DialectCall, body: string): CarrierAnswer => {
   const { aleg_method = "POST", aleg_url, legs = "aleg", ...others } = readRedirect(body) ?? { none: "" }
@@ -53,8 +45,10 @@ const redirected = (call: DialectCall, body: string): CarrierAnswer => {
 export class DialectEmulator extends HostedEmulator<DialectCall> {
   readonly provider: string
   readonly account: { readonly auth_id: string; readonly auth_token: string }
-  readonly places = placesDialectCall
-  readonly sender = this.callbacks
+  readonly places = ({ method, path }: CarrierAsk) => method === "POST" && path.endsWith("/Call/")
+  /** It gives the call another document. */
+  readonly transfers = ({ method, path }: CarrierAsk) => method === "POST" && /\/Call\/[^/]+\/$/.test(path)
+  readonly hangsUp = ({ method }: CarrierAsk) => method === "DELETE"
   readonly options: DialectOptions
   readonly traits: Traits
   hasCredit = true
@@ -86,8 +80,7 @@ export class DialectEmulator extends HostedEmulator<DialectCall> {
     this.hasCredit = hasAny
   }
 
-  /** On: calls stay in the queue. Off: they leave it at the account's rate. */
-  holdQueue(on: boolean): void {
+  override holdQueue(on: boolean): void {
     this.#queue.hold(on)
   }
 
@@ -130,13 +123,10 @@ export class DialectEmulator extends HostedEmulator<DialectCall> {
   }
 
   async #create(ask: CarrierAsk): Promise<CarrierAnswer> {
-    const { mostCalls = Number.POSITIVE_INFINITY } = this.options
     const owned = this.numbers.map((number) => number.slice(1))
     const dial = readDial(ask.headers["content-type"] ?? "", ask.body, owned)
     if ("status" in dial) return errorOf(dial.status, dial.words)
     const { placedStatus, queues } = this.traits
-    const isFull = [...this.calls.values()].filter(({ state }) => state !== "ended").length >= mostCalls
-    if (isFull) return errorOf(queues ? 403 : 429, "concurrent call limit reached")
     // If calls beyond the rate are refused, the rate is counted over the last second.
     if (!queues && !this.#dials.accepts(this.#callsPerSecond, 1000 * this.lives.pace.scale))
       return errorOf(429, "too many calls per second")

@@ -6,11 +6,7 @@ import { telnyxWords } from "./telnyxMedia.ts"
 import type { Dial } from "./TelnyxDials.ts"
 
 interface TelnyxAccount extends HostedAccount {
-  readonly telling: {
-    readonly privateKey: KeyObject
-    /** Event types have underscores: `call_answered` instead of `call.answered`. */
-    underscores: boolean
-  }
+  readonly privateKey: KeyObject
 }
 
 interface Told {
@@ -155,15 +151,14 @@ export class TelnyxCall extends HostedCall<Told> {
     const ids = { call_control_id, call_leg_id, call_session_id }
     this.events.push({ ...ids, name: type, type: "webhook", record_type: "call_event", event_timestamp: occurred_at, metadata: {} })
     const payload = { ...ids, connection_id: dial.connectionId, client_state: dial.clientState, from: dial.from, to: dial.to, ...details }
-    const event_type = this.#account.telling.underscores ? type.replaceAll(".", "_") : type
-    const data = { record_type: "event", event_type, id: randomUUID(), occurred_at, payload }
+    const data = { record_type: "event", event_type: type, id: randomUUID(), occurred_at, payload }
     this.tell({ type, body: JSON.stringify({ data, meta: { attempt: 1, delivered_to: dial.webhookUrl } }) })
   }
 
   protected send({ body, type }: Told): void {
-    const { callbacks, telling } = this.#account
+    const { callbacks, privateKey } = this.#account
     const retryMillis = this.dial.retryMillis.get(type) ?? []
-    callbacks.send(this.id, { url: this.dial.webhookUrl, headers: signatureOf(body, telling.privateKey), body, retryMillis })
+    callbacks.send(this.id, { url: this.dial.webhookUrl, headers: signatureOf(body, privateKey), body, retryMillis })
   }
 }
 

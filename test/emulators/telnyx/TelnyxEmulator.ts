@@ -9,9 +9,7 @@ import { readDial, readStream, readTransfer } from "./TelnyxDials.ts"
 import { dataOf, errorOf } from "./TelnyxErrors.ts"
 
 interface TelnyxOptions extends HostedOptions {
-  /** How many calls may be live at the same time. */
-  readonly channels?: number
-  /** How many dials are accepted within `dialWindowMillis`. */
+  /** How many dials are accepted within five seconds. */
   readonly dials?: number
   /** How many live calls there are on one page of a list. */
   readonly pageSize?: number
@@ -20,21 +18,18 @@ interface TelnyxOptions extends HostedOptions {
 /** As often as the longest retry policy allows. */
 const WEBHOOK_RETRIES = 5
 
-export const isDial = ({ method, path }: CarrierAsk): boolean => method === "POST" && path === "/v2/calls"
-export const isTransfer = ({ path }: CarrierAsk): boolean => path.endsWith("/actions/transfer")
-export const isHangup = ({ path }: CarrierAsk): boolean => path.endsWith("/actions/hangup")
-
 export const startTelnyxEmulator = (options: TelnyxOptions = {}) => started(new TelnyxEmulator(options))
 
 class TelnyxEmulator extends HostedEmulator<TelnyxCall> {
   readonly provider = "telnyx"
-  readonly places = isDial
-  dialWindowMillis = 5_000
+  readonly places = ({ method, path }: CarrierAsk) => method === "POST" && path === "/v2/calls"
+  readonly transfers = ({ path }: CarrierAsk) => path.endsWith("/actions/transfer")
+  readonly hangsUp = ({ path }: CarrierAsk) => path.endsWith("/actions/hangup")
   apiKey = `KEY${randomBytes(16).toString("hex")}`
   readonly connectionId = "1684641123236054244"
   readonly applications = new TelnyxApplications()
   readonly #keys = generateKeyPairSync("ed25519")
-  readonly telling = { privateKey: this.#keys.privateKey, underscores: false }
+  readonly privateKey = this.#keys.privateKey
   readonly #options: TelnyxOptions
   readonly #byCommand = new Map<string, TelnyxCall>()
   readonly #dials = new AcceptWindow()
@@ -97,13 +92,12 @@ class TelnyxEmulator extends HostedEmulator<TelnyxCall> {
   }
 
   async #dial({ body, headers }: CarrierAsk): Promise<CarrierAnswer> {
-    if (!this.#dials.accepts(this.#options.dials ?? 150, this.dialWindowMillis)) return errorOf(429, "90103")
+    if (!this.#dials.accepts(this.#options.dials ?? 150, 5_000)) return errorOf(429, "90103")
     const dial = readDial(headers["content-type"] ?? "", body)
     if ("status" in dial) return dial
     if (!this.applications.mayDial(dial.connectionId)) return errorOf(404, "10005")
     const earlier = this.#byCommand.get(dial.commandId ?? "")
     if (earlier !== undefined) return dataOf(earlier.record())
-    if (this.log.live() >= (this.#options.channels ?? 1_000)) return errorOf(403, "D1")
     const call = new TelnyxCall(this, dial)
     this.calls.set(call.id, call)
     this.#byCommand.set(dial.commandId ?? randomUUID(), call)

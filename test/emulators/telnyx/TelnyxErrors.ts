@@ -12,8 +12,7 @@ const titles: Readonly<Record<string, string>> = {
   "10016": "Phone number must be in +E.164 format",
   "90018": "Call has already ended",
   "90034": "Call not answered yet",
-  "90103": "Dials per second exceeded",
-  D1: "Channel limit exceeded"
+  "90103": "Dials per second exceeded"
 }
 
 export const errorOf = (status: number, code: string, pointer?: string): CarrierAnswer => {

@@ -13,8 +13,6 @@ type Callback = ReturnType<typeof signed> & { readonly status: Status }
 interface TwilioAccount extends HostedAccount {
   readonly accountSid: string
   readonly authToken: string
-  /** What machine detection says about every callee; undefined: the truth. */
-  readonly answeredBy: string | undefined
   /** False: the prices of calls are not known yet. */
   readonly hasPrices: boolean
 }
@@ -123,7 +121,7 @@ export class TwilioCall extends HostedCall<Callback> {
     const callee = this.life?.callee
     const machine = this.#form.get("MachineDetection") === "DetectMessageEnd" ? "machine_end_beep" : "machine_start"
     const isMachine = callee?.kind === "answers" && callee.sound === "machine"
-    if (isDetecting) this.#answeredBy = this.#account.answeredBy ?? (isMachine ? machine : "human")
+    if (isDetecting) this.#answeredBy = isMachine ? machine : "human"
     this.#move("in-progress")
     const url = this.#form.get("AsyncAmdStatusCallback")
     if (isDetecting && url !== null) {

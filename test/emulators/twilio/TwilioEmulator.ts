@@ -7,8 +7,6 @@ import { TwilioCall } from "./TwilioCall.ts"
 
 interface TwilioOptions extends HostedOptions {
   readonly callsPerSecond?: number
-  /** How many calls the account may have at the same time. */
-  readonly mostCalls?: number
 }
 
 const errorOf = (status: number, code: number, message: string): CarrierAnswer => ({
@@ -17,31 +15,25 @@ const errorOf = (status: number, code: number, message: string): CarrierAnswer =
 })
 const notFound = (path: string) => errorOf(404, 20404, `The requested resource ${path} was not found`)
 
-/** Whether a request is to place a call. */
-export const placesCall = ({ method, path }: CarrierAsk): boolean => method === "POST" && path.endsWith("/Calls.json")
-
-/** Whether a request is to replace the document of a call. */
-export const redirectsCall = ({ body, method, path }: CarrierAsk): boolean =>
-  method === "POST" && /\/Calls\/CA\w+\.json$/.test(path) && new URLSearchParams(body).has("Twiml")
+const updatesCall = ({ method, path }: CarrierAsk): boolean => method === "POST" && /\/Calls\/CA\w+\.json$/.test(path)
 
 export class TwilioEmulator extends HostedEmulator<TwilioCall> {
   readonly provider = "twilio"
   readonly accountSid = "AC00000000000000000000000000000001"
   readonly authToken = "12345678901234567890123456789012"
   readonly account = { account_sid: this.accountSid, auth_token: this.authToken }
-  readonly places = placesCall
-  readonly sender = this.callbacks
+  readonly places = ({ method, path }: CarrierAsk) => method === "POST" && path.endsWith("/Calls.json")
+  /** It replaces the document of the call. */
+  readonly transfers = (ask: CarrierAsk) => updatesCall(ask) && new URLSearchParams(ask.body).has("Twiml")
+  readonly hangsUp = (ask: CarrierAsk) => updatesCall(ask) && new URLSearchParams(ask.body).has("Status")
   /** `suspended` or `closed`: calls are refused. */
   standing = "active"
-  answeredBy: string | undefined
   hasPrices = true
-  readonly #options: TwilioOptions
   readonly #queue: DialQueue
 
   constructor(options: TwilioOptions) {
     super(options, 1)
     const { callsPerSecond = 1 } = options
-    this.#options = options
     this.#queue = new DialQueue((1000 / callsPerSecond) * this.lives.pace.scale)
   }
 
@@ -49,18 +41,12 @@ export class TwilioEmulator extends HostedEmulator<TwilioCall> {
     return started(new TwilioEmulator(options))
   }
 
-  /** Sets what machine detection says about every callee from now on. */
-  detect(answeredBy: string | undefined): void {
-    this.answeredBy = answeredBy
-  }
-
   /** On: no record has a price. Off: those of calls that are over have theirs. */
   holdPrices(on: boolean): void {
     this.hasPrices = !on
   }
 
-  /** On: calls stay in the queue. Off: they leave it at the account's rate. */
-  holdQueue(on: boolean): void {
+  override holdQueue(on: boolean): void {
     this.#queue.hold(on)
   }
 
@@ -91,8 +77,6 @@ export class TwilioEmulator extends HostedEmulator<TwilioCall> {
     const form = new URLSearchParams(ask.body)
     const refusal = refusalOf(form, this.numbers)
     if (refusal !== undefined) return errorOf(refusal.status, refusal.code, refusal.message)
-    const live = [...this.calls.values()].filter((call) => !call.hasEnded()).length
-    if (live >= (this.#options.mostCalls ?? Infinity)) return errorOf(429, 10004, "Call concurrency limit exceeded")
     const call = new TwilioCall(this, form)
     this.calls.set(call.sid, call)
     const body = call.record()

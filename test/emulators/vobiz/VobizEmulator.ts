@@ -8,13 +8,7 @@ import { signatureOf, signed } from "./signed.ts"
 export const account = { authId: "MA_7XK2P9QD", authToken: "vobiz-auth-token-0001" }
 const base = `/api/v1/Account/${account.authId}`
 
-interface VobizOptions extends DialectOptions {
-  /** 200 is documented, 201 was observed. */
-  readonly placedStatus?: 200 | 201
-}
-
-export const startVobizEmulator = ({ placedStatus = 200, ...options }: VobizOptions) =>
-  started(new DialectEmulator(options, { ...traits, placedStatus }))
+export const startVobizEmulator = (options: DialectOptions) => started(new DialectEmulator(options, traits))
 
 const isGiven = ({ headers }: CarrierAsk): boolean =>
   headers["x-auth-id"] === account.authId && headers["x-auth-token"] === account.authToken && headers["authorization"] === undefined

@@ -12,14 +12,8 @@ interface Ending {
   readonly detail?: string
 }
 
-export interface VonageAccount extends HostedAccount {
+interface VonageAccount extends HostedAccount {
   readonly keys: WebhookKeys
-  readonly telling: {
-    /** How unanswered calls end from now on, whoever is called. */
-    ending: Ending | undefined
-    /** Whether every end is followed by a `completed`. */
-    completesAll: boolean
-  }
 }
 
 interface Told {
@@ -151,7 +145,7 @@ export class VonageCall extends HostedCall<Told> {
 
   #tellEnd(end: CallEnd): void {
     const isTalk = end.talkMillis !== undefined
-    const { detail, status } = (isTalk || end.by === "us" ? undefined : this.#account.telling.ending) ?? endingOf(end)
+    const { detail, status } = endingOf(end)
     const seconds = Math.ceil((end.talkMillis ?? 0) / 1000)
     const now = Date.now()
     this.#bill = {
@@ -163,7 +157,6 @@ export class VonageCall extends HostedCall<Told> {
     }
     if (isTalk) this.#tellLeg("completed")
     this.#move(status, status === "completed" ? this.#bill : detail === undefined ? {} : { detail })
-    if (!isTalk && this.#account.telling.completesAll) this.#tell(this.#ids("completed", this.#bill))
   }
 
   #ids(status: string, details: Readonly<Record<string, string>> = {}) {

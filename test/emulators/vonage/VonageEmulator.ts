@@ -8,8 +8,8 @@ import { HostedEmulator, type HostedOptions, started } from "#test/emulators/sha
 import { isObject, jsonIn } from "#test/emulators/shared/json.ts"
 import { nonceOf, signatureOf } from "./tokens.ts"
 import { VonageApplications } from "./VonageApplications.ts"
-import { type VonageAccount, VonageCall } from "./VonageCall.ts"
-import { type ErrorKind, errorOf } from "./VonageErrors.ts"
+import { VonageCall } from "./VonageCall.ts"
+import { errorOf } from "./VonageErrors.ts"
 import { documentIn, readRequest } from "./VonageRequest.ts"
 
 interface VonageOptions extends HostedOptions {
@@ -22,15 +22,13 @@ interface VonageOptions extends HostedOptions {
 
 const LARGEST_PAGE = 100
 
-export const placesCall = ({ method, path }: CarrierAsk): boolean => method === "POST" && path === "/v1/calls"
-export const hangsUp = ({ body, method }: CarrierAsk): boolean => method === "PUT" && body.includes('"hangup"')
-export const transfersCall = ({ body, method }: CarrierAsk): boolean => method === "PUT" && body.includes('"transfer"')
-
 export const startVonageEmulator = (options: VonageOptions) => started(new VonageEmulator(options))
 
 class VonageEmulator extends HostedEmulator<VonageCall> {
   readonly provider = "vonage"
-  readonly places = placesCall
+  readonly places = ({ method, path }: CarrierAsk) => method === "POST" && path === "/v1/calls"
+  readonly transfers = ({ body, method }: CarrierAsk) => method === "PUT" && body.includes('"transfer"')
+  readonly hangsUp = ({ body, method }: CarrierAsk) => method === "PUT" && body.includes('"hangup"')
   readonly apiKey = "a1b2c3d4"
   readonly apiSecret = "Vonage-Secret-01"
   readonly applicationId: string = randomUUID()
@@ -41,11 +39,8 @@ class VonageEmulator extends HostedEmulator<VonageCall> {
     applicationId: this.applicationId,
     signatureSecret: "vonage-signature-secret-0000000000000001"
   }
-  readonly telling: VonageAccount["telling"] = { completesAll: false, ending: undefined }
   /** False: the balance is used up. */
   hasCredit = true
-  /** Errors have the form that precedes RFC 7807. */
-  hasOldErrors = false
   /** The status of the reply to a command for a call that has ended. */
   endedStatus: 400 | 404 = 404
   /** Whether the application has its webhooks signed. */
@@ -93,8 +88,8 @@ class VonageEmulator extends HostedEmulator<VonageCall> {
     const [, version, resource, id, more = ""] = ask.path.split("/").map(decodeURIComponent)
     const what = `${ask.method} ${version}/${resource}${id === undefined ? "" : "/:id"}${more === "" ? "" : `/${more}`}`
     const isBasic = version === "account" || version === "v2"
-    if (!(isBasic ? this.#hasSecret(ask) : await this.#hasToken(ask))) return this.#error(401, "unauthorized")
-    if (!this.#isInTime(what)) return this.#error(429, "throttled")
+    if (!(isBasic ? this.#hasSecret(ask) : await this.#hasToken(ask))) return errorOf(401, "unauthorized")
+    if (!this.#isInTime(what)) return errorOf(429, "throttled")
     switch (what) {
       case "POST v1/calls":
         return this.#place(ask)
@@ -115,17 +110,13 @@ class VonageEmulator extends HostedEmulator<VonageCall> {
       case "POST v2/applications":
         return { status: 201, body: this.applications.create(ask.body) }
       default:
-        return this.#error(404, "not-found")
+        return errorOf(404, "not-found")
     }
-  }
-
-  #error(status: number, kind: ErrorKind, parameter?: string): CarrierAnswer {
-    return errorOf(status, kind, parameter, this.hasOldErrors)
   }
 
   #applicationOf(id: string | undefined): CarrierAnswer {
     const application = id === this.applicationId ? this.#application() : this.applications.find(id)
-    return application === undefined ? this.#error(404, "not-found") : { status: 200, body: application }
+    return application === undefined ? errorOf(404, "not-found") : { status: 200, body: application }
   }
 
   #hasSecret({ headers }: CarrierAsk): boolean {
@@ -149,9 +140,9 @@ class VonageEmulator extends HostedEmulator<VonageCall> {
 
   async #place({ body, headers }: CarrierAsk): Promise<CarrierAnswer> {
     const request = readRequest(headers["content-type"] ?? "", body)
-    if (typeof request === "string") return this.#error(400, "invalid", request)
-    if (!this.numbers.includes(`+${request.from}`)) return this.#error(400, "invalid", "from")
-    if (!this.hasCredit) return this.#error(403, "out-of-credit")
+    if (typeof request === "string") return errorOf(400, "invalid", request)
+    if (!this.numbers.includes(`+${request.from}`)) return errorOf(400, "invalid", "from")
+    if (!this.hasCredit) return errorOf(403, "out-of-credit")
     const call = new VonageCall(this, request)
     this.calls.set(call.uuid, call)
     const { conversationUuid: conversation_uuid, uuid } = call
@@ -163,25 +154,25 @@ class VonageEmulator extends HostedEmulator<VonageCall> {
     const { life } = call
     const body = jsonIn(text)
     const action = isObject(body) ? body["action"] : undefined
-    const over = () => this.#error(this.endedStatus, this.endedStatus === 404 ? "not-found" : "invalid")
+    const over = () => errorOf(this.endedStatus, this.endedStatus === 404 ? "not-found" : "invalid")
     if (action === "hangup") return life.hangUp() ? { status: 204 } : over()
-    if (!isObject(body) || action !== "transfer") return this.#error(400, "invalid", "action")
+    if (!isObject(body) || action !== "transfer") return errorOf(400, "invalid", "action")
     if (life.state !== "up") return over()
-    return call.replace(documentIn(body)) ? { status: 204 } : this.#error(400, "invalid", "destination")
+    return call.replace(documentIn(body)) ? { status: 204 } : errorOf(400, "invalid", "destination")
   }
 
   #press({ life, uuid }: VonageCall, text: string): CarrierAnswer {
     const body = jsonIn(text)
     const digits = isObject(body) ? body["digits"] : undefined
-    if (typeof digits !== "string" || !/^[0-9*#p]+$/.test(digits)) return this.#error(400, "invalid", "digits")
-    if (life.state !== "up") return this.#error(404, "not-found")
+    if (typeof digits !== "string" || !/^[0-9*#p]+$/.test(digits)) return errorOf(400, "invalid", "digits")
+    if (life.state !== "up") return errorOf(404, "not-found")
     this.log.press(uuid, digits)
     return { status: 200, body: { message: "DTMF sent", uuid } }
   }
 
   #withCall(id: string | undefined, use: (call: VonageCall) => CarrierAnswer): CarrierAnswer {
     const call = this.calls.get(id ?? "")
-    return call === undefined ? this.#error(404, "not-found") : use(call)
+    return call === undefined ? errorOf(404, "not-found") : use(call)
   }
 
   #list(query: URLSearchParams): object {

@@ -9,7 +9,7 @@ const titles = {
   throttled: "Rate Limit Hit",
   unauthorized: "Unauthorized"
 } as const
-export type ErrorKind = keyof typeof titles
+type ErrorKind = keyof typeof titles
 
 /** `parameter`: the invalid member of the request. `isOld`: the form that precedes RFC 7807. */
 export const errorOf = (status: number, kind: ErrorKind, parameter?: string, isOld = false): CarrierAnswer => {
