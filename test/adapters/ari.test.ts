@@ -85,21 +85,6 @@ emulated("when the request was lost, and events may be too, then its outcome is 
   await sleep(5_100)
   t.equal(await line.lookup(callId), "gone")
 })
-emulated("when it may still hold the request, then its outcome is unknown", async (t, emulator, line) => {
-  emulator.setResponseFault("hang-before-placing", 1)
-  const { callId, failure } = await line.originate(numberOf("011"))
-  t.equal(failure?._tag, "OriginateDoubtful")
-  t.equal(await line.lookup(callId), "gone")
-  t.strictSame(line.events(callId), [])
-})
-emulated("A7: when only the reply was lost, then the call is followed", async (t, emulator, line) => {
-  emulator.setResponseFault("hang-after-placing", 1)
-  const { callId, failure, to } = await line.originate(numberOf("001"))
-  t.equal(failure, undefined, "its events came")
-  t.equal(await line.hungUp(callId), "normal_clearing")
-  t.equal(emulator.log.dialsByNumber().get(to), 1)
-})
-
 emulatedWith({ node: "test" }, "and a broken connection", async (t, emulator, line) => {
   const config = ariConfig(emulator)
   await t.test("A9: when it is back, then calls that ended meanwhile end, and the others continue", async (t) => {
@@ -191,15 +176,6 @@ real("that comes and goes", doomed, (name, asterisk) =>
       t.ok(clearest(heard, 440).share > 0.9)
       t.ok(clearest(await recording(`${asterisk.runFolder}/heard/${to.slice(1)}.wav`), 1_000).share > 0.9)
       await untilNothingIsLeft(at)
-    })
-    await t.test("when it is told to stop, then its calls are lost, and when it is back, new ones are possible", async (t) => {
-      const callId = await line.talkTo(numberOf("520"))
-      await asterisk.ctl("core stop now")
-      t.equal(await line.hungUp(callId), "trunk_lost")
-      await line.status("Down")
-      await asterisk.restart()
-      await line.status("Up", 30_000)
-      t.equal(await line.hungUp((await line.originate(numberOf("200"))).callId), "user_busy")
     })
     await t.test("when it is killed, then its calls are lost once it is back", async (t) => {
       const calls = [await line.talkTo(numberOf("520")), (await line.originate(numberOf("300"))).callId]

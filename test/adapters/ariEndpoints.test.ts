@@ -189,18 +189,3 @@ t.test("given more calls than are remembered, then the oldest are forgotten firs
   for (let index = 0; index < 20_000; index++) places.seen(`stranger ${index}`, "c")
   t.strictSame([places.get("live"), places.get("ended")], ["a", undefined])
 })
-
-t.test("given a call through each of two endpoints, when one dies, then its call is in doubt, and the other's continues", async (t) => {
-  const { config, other } = await two(t)
-  const line = await open(t, config)
-  const [stays, cut] = [await line.talkTo(numberOf("011")), await line.talkTo(numberOf("011"))] as const
-  await other.refuseConnections(true)
-  other.crash()
-  await eventually("one is down", () => line.trunk.endpoints?.()[1]?.status._tag === "Down")
-  t.match(await line.lookup(cut).catch((error: unknown) => error), { _tag: "ProviderError" })
-  t.equal(await line.lookup(stays), "up")
-  await other.refuseConnections(false)
-  t.equal(await line.hungUp(cut), "trunk_lost", "when it is back, then its call was lost")
-  await line.hangup(stays)
-  t.equal(await line.hungUp(stays), "agent_hangup", "then the other ends on request")
-})

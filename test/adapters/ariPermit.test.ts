@@ -71,22 +71,6 @@ given("when the call is withdrawn while it waits for a connection, then its conn
   t.equal(placed(front), 1)
 })
 
-given("when the permit lasts, then it is asked for once, right before the request", async (t, { front, line }) => {
-  front.hold(true)
-  const asked: Array<number> = []
-  const leave = () => asked.push(placed(front)) > 0
-  const dialing = [line.originate(numberOf("001"), { leave }), line.originate(numberOf("001"), { leave })]
-  await eventually("two connections that wait for their handshakes", () => front.held() === 2)
-  t.strictSame(asked, [])
-  front.hold(false)
-  t.strictSame(
-    (await Promise.all(dialing)).map(({ failure }) => failure),
-    [undefined, undefined]
-  )
-  t.equal(asked.length, 2)
-  t.equal(placed(front), 2)
-})
-
 given("when the events' websocket is lost while it waits for a connection, then nothing leaves", async (t, { emulator, front, line }) => {
   front.hold(true)
   const dialing = line.originate(numberOf("011"))

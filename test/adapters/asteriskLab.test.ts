@@ -3,72 +3,9 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { performance } from "node:perf_hooks"
 import t from "tap"
-import { WebSocket, WebSocketServer } from "ws"
-import { fromMulaw } from "#test/emulators/ari/Sound.ts"
-import { type Asterisk, asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
-import { app, type Channel, type Client, connect, type Ending, eventMillis, newId, subscribe } from "#test/support/bareAri.ts"
+import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
+import { connect, type Ending, subscribe } from "#test/support/bareAri.ts"
 import { watchLateness } from "#test/support/lateness.ts"
-
-/** Whether nearly all energy lies at this frequency, for each 40 ms, so that a gap in the sound spoils little. */
-const tonesOf = (samples: ReadonlyArray<number>, hertz: number): ReadonlyArray<boolean> =>
-  Array.from({ length: Math.floor(samples.length / 320) }, (_, part) => {
-    const angle = (2 * Math.PI * hertz) / 8_000
-    let [real, imaginary, energy] = [0, 0, 0]
-    samples.slice(part * 320, (part + 1) * 320).forEach((sample, index) => {
-      real += sample * Math.cos(angle * index)
-      imaginary += sample * Math.sin(angle * index)
-      energy += sample * sample
-    })
-    return energy > 0 && (2 * (real * real + imaginary * imaginary)) / (320 * energy) > 0.75
-  })
-const hear = (socket: WebSocket, bytes: number) =>
-  new Promise<Buffer>((resolve, reject) => {
-    let heard = Buffer.alloc(0)
-    const timer = globalThis.setTimeout(() => reject(new Error(`heard only ${heard.length} of ${bytes} bytes`)), eventMillis)
-    socket.on("message", (data: Buffer, isBinary: boolean) => {
-      if (isBinary) heard = Buffer.concat([heard, data])
-      if (heard.length < bytes) return
-      clearTimeout(timer)
-      resolve(heard)
-    })
-  })
-
-type Media = "Asterisk connects" | "we connect"
-/** Two seconds of a square wave of 1000 Hz; a fifth of its energy lies in the overtones. */
-const toneOfOurs = Buffer.from(Array.from({ length: 16_000 }, (_, index) => (index % 8 < 4 ? 0x20 : 0xa0)))
-
-/** Calls, joins a media WebSocket, plays a tone of 1000 Hz, and returns the first bytes that come back. */
-const converse = async (client: Client, asterisk: Asterisk, media: Media, endpoint: string, bytes: number) => {
-  const uri = new URL(asterisk.mediaUri)
-  const server = media === "Asterisk connects" ? new WebSocketServer({ port: Number(uri.port), host: uri.hostname }) : undefined
-  const incoming = new Promise<WebSocket>((resolve) => server?.once("connection", resolve))
-  const call = await client.originate(endpoint)
-  await client.answered(call)
-  const external = newId()
-  const channel = (await client.ask("POST", "/channels/externalMedia", {
-    app,
-    channelId: external,
-    external_host: server === undefined ? "INCOMING" : "media",
-    transport: "websocket",
-    encapsulation: "none",
-    connection_type: server === undefined ? "server" : "client",
-    format: "ulaw"
-  })) as Channel
-  const path = `/media/${channel.channelvars?.MEDIA_WEBSOCKET_CONNECTION_ID}`
-  const socket = server === undefined ? new WebSocket(asterisk.ariUrl.replace("http", "ws").replace("/ari", path), "media") : await incoming
-  const heard = hear(socket, bytes)
-  await client.answered(external)
-  const bridge = newId()
-  await client.ask("POST", "/bridges", { type: "mixing", bridgeId: bridge })
-  await client.ask("POST", `/bridges/${bridge}/addChannel`, { channel: `${call},${external}` })
-  socket.send(toneOfOurs)
-  const sound = await heard
-  await client.hangup(call)
-  await client.ask("DELETE", `/bridges/${bridge}`)
-  socket.close()
-  server?.close()
-  return sound
-}
 
 const ends = (answered: boolean, cause: number, tech?: number): Ending => ({ answered, cause, tech })
 
@@ -84,13 +21,6 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false }, async (t) =
   })
   t.comment(`started in ${Math.round(startMillis)} ms`)
   t.ok(startMillis < lateness.allow(10_000), "starts within seconds")
-
-  t.test("ARI answers, and only to its user", async (t) => {
-    const info = (await client.ask("GET", "/asterisk/info")) as { system: { version: string } }
-    const stranger = await fetch(`${asterisk.ariUrl}/asterisk/info`)
-    t.match(info.system.version, /^22\./)
-    t.equal(stranger.status, 401)
-  })
 
   /** The far ends whose call ends by itself: those of each trunk, and those of all. */
   const failures = {
@@ -182,47 +112,6 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false }, async (t) =
       results,
       endpoints.map(() => ({ answered: false, cause: 19 }))
     )
-  })
-
-  t.test("sound goes both ways over a media WebSocket that Asterisk connects", async (t) => {
-    const sound = await converse(client, asterisk, "Asterisk connects", "PJSIP/+15550006700@sipp", 12_000)
-    t.ok(tonesOf(Array.from(sound, fromMulaw), 1_000).includes(true), "the callee's echo is our tone")
-  })
-
-  t.test("an answering machine greets for over 4 s, beeps and listens", async (t) => {
-    const sound = await converse(client, asterisk, "we connect", "PJSIP/+15550007500@sipp", 8 * 8_000)
-    const recorded = Array.from(readFileSync(join(asterisk.runFolder, "sounds/greeting.ulaw")), fromMulaw)
-    t.ok(tonesOf(recorded, 1_000).indexOf(true) > 4 / 0.04, "the greeting is long")
-    // How much of the greeting is left depends on the machine, because we join some time after the answer.
-    t.ok(tonesOf(Array.from(sound, fromMulaw), 1_000).indexOf(true) > 0, "a beep follows it")
-    t.ok(
-      sound.subarray(-800).every((byte) => (byte & 0x7f) === 0x7f),
-      "then there is silence"
-    )
-  })
-
-  t.test("a media WebSocket answers GET_STATUS, which shows that it is alive", async (t) => {
-    const path = await client.ask("POST", "/channels/externalMedia", {
-      app,
-      channelId: newId(),
-      external_host: "INCOMING",
-      transport: "websocket",
-      encapsulation: "none",
-      connection_type: "server",
-      format: "ulaw"
-    })
-    // The cast holds because Asterisk describes the channel that it has created.
-    const id = (path as Channel).channelvars?.MEDIA_WEBSOCKET_CONNECTION_ID
-    const socket = new WebSocket(asterisk.ariUrl.replace("http", "ws").replace("/ari", `/media/${id}`), "media")
-    const status = new Promise<string>((resolve) => {
-      socket.on("open", () => socket.send("GET_STATUS"))
-      socket.on("message", (data, isBinary) => {
-        const text = isBinary ? "" : String(data)
-        if (text.startsWith("STATUS ")) resolve(text)
-      })
-    })
-    t.match(await status, /queue_length:0\b/)
-    socket.close()
   })
 
   t.test("an inbound call enters the application", async (t) => {

@@ -4,7 +4,7 @@ import cloudonix from "#adapters/cloudonix/cloudonix.ts"
 import type { Callback } from "#core/provider/Callback.ts"
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import { refTo } from "#test/support/refTo.ts"
-import { untilTrue } from "#test/support/until.ts"
+import { until, untilTrue } from "#test/support/until.ts"
 import { callbackOf } from "./callbackOf.ts"
 import { OUR_NUMBER } from "./hosted.ts"
 import { openCarrier } from "./hostedScene.ts"
@@ -15,7 +15,7 @@ t.test("given a callee who talks to the agent", async (t) => {
   const { callId, ref, to: callee } = await callIn("up")
   const legs = () => emulator.sessionsTo(callee)[0]?.legs.length ?? 0
   const repliesOf = (kind: string) =>
-    hosted.received.filter(({ callback }) => callback.kind === kind).map(({ read }) => verbsOf(read?.reply?.body ?? ""))
+    hosted.door.deliveries.filter(({ callback }) => callback.kind === kind).map(({ read }) => verbsOf(read?.reply?.body ?? ""))
   const outcomes = () => hosted.line.events(callId).filter(({ _tag }) => _tag === "Transferred")
 
   await t.test("when the destination is busy, then the callee is connected to the agent again, and nothing is reported", async (t) => {
@@ -82,9 +82,10 @@ t.test("given a dial that is over, then only a report in the call's name counts,
 t.test("N10: given a call that has only its stream, then the stream names its session", async (t) => {
   const { asked, dials, emulator, hosted } = await openCarrier(t, "cloudonix")
   emulator.domain.hasCallbacks = false
+  hosted.door.media.isDeaf = false
   emulator.server.fail({ acts: true, reply: "reset" }, emulator.places)
   const { callId, to } = await hosted.originate(numberOf("015"))
-  await hosted.media.stream(callId)
+  await until("audio", () => hosted.door.media.streamOf(callId))
   const [session] = emulator.sessionsTo(to)
   t.equal(hosted.ref(callId).providerCallId, session?.token)
   t.not(session?.token, session?.callId, "which is not the SIP id")

@@ -1,32 +1,26 @@
 /**
- * A line to a hosted carrier: the adapter's trunk, and a server at the addresses that the carrier is given. Each raw request goes to the adapter's
- * `read`, as in the gateway: 403 if it is forged, 400 if `read` throws, otherwise its reply. A test knows about a call what the engine would know:
- * an end that is only claimed is looked up.
+ * A line to a hosted carrier: the adapter's trunk, and a server at the addresses that the carrier is given (`CarrierDoor`). A test knows about a call
+ * what the engine would know: an end that is only claimed is looked up.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect, Result } from "effect"
+import { CarrierDoor } from "#adapters/conformance/CarrierDoor.ts"
+import { PlacedCall } from "#adapters/conformance/PlacedCall.ts"
 import type { CallId } from "#core/Id.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Adapter, OriginateRequest, Presence } from "#core/provider/Adapter.ts"
-import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { refTo } from "#test/support/refTo.ts"
-import { HostedMedia } from "./HostedMedia.ts"
-import { Line, newCallId } from "./Line.ts"
 import { usual } from "#test/support/usual.ts"
+import { Line } from "./Line.ts"
+
+/** A number of the account at every emulator. */
+export const OUR_NUMBER = "+15550009000"
 
 /** How often, and after which growing pauses, a claimed end is looked up. */
 const MOST_CHECKS = 5
 const CHECK_MILLIS = 500
-
-interface Received {
-  readonly callback: Callback
-  readonly read: CallbackRead | undefined
-  readonly status: number
-}
 
 interface HostedOptions {
   /** The origin of the emulator. */
@@ -36,80 +30,74 @@ interface HostedOptions {
 }
 
 export class Hosted {
-  /** Every request that arrived, in order. */
-  readonly received: Array<Received> = []
-  /** Calls that nobody wants any more. */
-  readonly unwanted = new Set<string>()
+  line!: Line // set by `open`, the only maker
+  readonly door: CarrierDoor
   /** The carrier's ids of calls that are known to be other ones. */
   readonly others = new Set<string>()
-  /** How many of the next callbacks get a 503, unread. */
-  failures = 0
-  line!: Line // set by `open`, the only maker
-  readonly media: HostedMedia
-  readonly #refs = new Map<string, CallRef>()
+  readonly #calls = new Map<string, PlacedCall>()
   /** Calls whose claimed end is being looked up. */
   readonly #checked = new Set<string>()
   #isClosed = false
-  readonly #http = createServer((request, response) => {
-    this.#serve(request, response).catch(() => response.destroy())
-  })
-  readonly #adapter: Adapter
-  readonly #config: Readonly<Record<string, unknown>>
-  readonly #options: HostedOptions
-  #origin = ""
 
-  constructor(adapter: Adapter, config: Readonly<Record<string, unknown>>, options: HostedOptions) {
-    this.#adapter = adapter
-    this.#config = config
-    this.#options = options
-    this.media = new HostedMedia(this.#http, () => this.#origin, {
+  private constructor(adapter: Adapter, config: Readonly<Record<string, unknown>>) {
+    this.door = new CarrierDoor({
       adapter,
       config,
-      refOf: (callId) => this.#refs.get(callId),
+      callOf: (callId) => this.#calls.get(callId),
+      named: (providerCallId) => [...this.#calls.values()].find((call) => call.providerCallId === providerCallId),
       take: (callId, event) => this.#take(callId, event)
     })
+    // It would show answers as well, before or after what is reported about them.
+    this.door.media.isDeaf = true
   }
 
-  static async open(adapter: Adapter, config: Readonly<Record<string, unknown>>, options: HostedOptions): Promise<Hosted> {
-    const hosted = new Hosted(adapter, config, options)
-    await new Promise<void>((resolve) => hosted.#http.listen({ port: 0, host: "127.0.0.1" }, resolve))
-    hosted.#origin = `127.0.0.1:${(hosted.#http.address() as AddressInfo).port}` // listening on TCP, so neither a path nor null
-    await hosted.#connect()
+  static async open(adapter: Adapter, config: Readonly<Record<string, unknown>>, { apiOrigin, isPublic }: HostedOptions): Promise<Hosted> {
+    const hosted = new Hosted(adapter, config)
+    await hosted.door.listen()
+    hosted.line = await Line.open(adapter, config, undefined, {
+      apiOrigin: new URL(apiOrigin),
+      callbackUrl: isPublic === false ? undefined : hosted.address,
+      mediaUrl: (callId) => hosted.address("media", callId),
+      isOthers: (_, providerCallId) => Effect.succeed(hosted.others.has(providerCallId)),
+      onEvent: (callId, event) => hosted.#take(callId, event)
+    })
     return hosted
   }
 
-  static async up(adapter: Adapter, config: Readonly<Record<string, unknown>>, options: HostedOptions): Promise<Hosted> {
-    const hosted = await Hosted.open(adapter, config, options)
+  static async up(...given: Parameters<typeof Hosted.open>): Promise<Hosted> {
+    const hosted = await Hosted.open(...given)
     await hosted.line.status("Up")
     return hosted
   }
 
-  /** The address that the carrier gets. A media address is that of a websocket, and has no query. */
+  /** The address that the carrier gets. */
   readonly address = (kind: string, callId?: CallId): string =>
-    kind === "media" ? `ws://${this.#origin}/${callId}/${kind}` : `http://${this.#origin}/${callId ?? "-"}/${kind}?token=${kind}%2B1&n=2`
-
-  /** Replaces the trunk, as after a restart of the engine. Only the references to calls survive. */
-  async restart(): Promise<void> {
-    await this.line.close()
-    await this.#connect()
-    await this.line.status("Up")
-  }
+    kind === "media" ? this.door.media.address(callId ?? "") : this.door.address(kind, callId)
 
   /** What the engine knows about the call. */
   ref(callId: CallId): CallRef {
-    return this.#refs.get(callId) ?? refTo(callId)
+    return this.#calls.get(callId)?.ref() ?? refTo(callId)
+  }
+
+  /** Nobody wants the call any more. */
+  giveUp(callId: CallId): void {
+    const call = this.#calls.get(callId)
+    if (call !== undefined) call.isWanted = false
   }
 
   /** Undefined `failure`: success. */
   async originate(to: string, more: Partial<OriginateRequest> = {}) {
-    const callId = more.callId ?? newCallId()
+    const call = new PlacedCall(to, more.from ?? OUR_NUMBER)
+    const { callId } = call
     const leave = () => {
-      this.#refs.set(callId, { ...refTo(callId), to, from: more.from ?? OUR_NUMBER, sentAt: Date.now() })
+      call.sentAt = Date.now()
       return more.leave?.() ?? true
     }
+    this.#calls.set(callId, call)
     const request = { callId, to, from: OUR_NUMBER, ...usual, ...more, leave }
     const result = await Effect.runPromise(Effect.result(this.line.trunk.originate(request)))
-    if (Result.isSuccess(result)) this.#learn(callId, result.success.providerCallId)
+    // An event may have named the call in the meantime, and the id of a request never replaces that of its call.
+    if (Result.isSuccess(result) && !call.has("Named")) call.providerCallId = result.success.providerCallId
     return { callId, to, failure: Result.isFailure(result) ? result.failure : undefined }
   }
 
@@ -135,88 +123,25 @@ export class Hosted {
   async close(): Promise<void> {
     this.#isClosed = true
     await this.line.close()
-    this.media.stop()
-    this.#http.closeAllConnections()
-    await new Promise((resolve) => this.#http.close(resolve))
-  }
-
-  async #connect(): Promise<void> {
-    this.line = await Line.open(this.#adapter, this.#config, undefined, {
-      apiOrigin: new URL(this.#options.apiOrigin),
-      callbackUrl: this.#options.isPublic === false ? undefined : this.address,
-      mediaUrl: (callId) => this.address("media", callId),
-      isOthers: (_, providerCallId) => Effect.succeed(this.others.has(providerCallId)),
-      onEvent: (callId, event) => this.#take(callId, event)
-    })
-  }
-
-  #learn(callId: string, providerCallId: string): void {
-    const ref = this.#refs.get(callId)
-    if (ref !== undefined) this.#refs.set(callId, { ...ref, providerCallId })
+    await this.door.close()
   }
 
   #take(callId: string, event: TrunkEvent): void {
-    if (event._tag === "Named") this.#learn(callId, event.providerCallId)
+    const call = this.#calls.get(callId)
+    call?.take(event)
     this.line.take(callId, event)
-    if (event._tag === "EndClaimed") void this.#check(callId)
+    if (event._tag === "EndClaimed" && call !== undefined) void this.#check(call)
   }
 
   /** Runs at most once at a time for each call, as in the engine. */
-  async #check(callId: string): Promise<void> {
-    const ref = this.#refs.get(callId)
-    if (ref === undefined || this.#checked.has(callId)) return
+  async #check(call: PlacedCall): Promise<void> {
+    const { callId } = call
+    if (this.#checked.has(callId)) return
     this.#checked.add(callId)
-    for (let looks = 0; looks < MOST_CHECKS && !this.#isClosed; looks++) {
+    for (let looks = 0; looks < MOST_CHECKS && !this.#isClosed && !call.has("HungUp"); looks++) {
       await sleep(looks * CHECK_MILLIS)
-      await this.lookup(this.#refs.get(callId) ?? ref)
-      if (this.line.events(callId).some(({ _tag }) => _tag === "HungUp")) break
+      await this.lookup(call.ref())
     }
     this.#checked.delete(callId)
   }
-
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const at = Date.now()
-    const chunks: Array<Buffer> = []
-    for await (const chunk of request) chunks.push(chunk)
-    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]))
-    const path = request.url ?? "/"
-    const [, callId = "", kind = ""] = path.split(/[/?]/)
-    const call = this.#refs.get(callId)
-    const callback: Callback = {
-      method: request.method === "GET" ? "GET" : "POST",
-      url: `http://${this.#origin}${path}`,
-      headers,
-      body: Buffer.concat(chunks),
-      at,
-      kind,
-      mediaUrl: call && this.address("media", call.callId),
-      call,
-      isWanted: !this.unwanted.has(callId)
-    }
-    const { read, status } = this.#fails() ? { read: undefined, status: 503 } : this.#read(callback)
-    this.received.push({ callback, read, status })
-    for (const { call, event } of read?.events ?? []) this.#take(this.#callOf(call) ?? callId, event)
-    response.writeHead(status, { "content-type": read?.reply?.mediaType ?? "text/plain" }).end(read?.reply?.body)
-  }
-
-  #fails(): boolean {
-    if (this.failures === 0) return false
-    this.failures -= 1
-    return true
-  }
-
-  #read(callback: Callback): { readonly read: CallbackRead | undefined; readonly status: number } {
-    const outcome = Result.try(() => this.#adapter.read?.(this.#config, callback))
-    if (Result.isFailure(outcome)) return { read: undefined, status: 400 }
-    return { read: outcome.success, status: outcome.success === undefined ? 403 : 200 }
-  }
-
-  #callOf(call: CallbackRead["events"][number]["call"]): string | undefined {
-    if (call === undefined) return undefined
-    if ("callId" in call) return call.callId
-    return [...this.#refs.values()].find(({ providerCallId }) => providerCallId === call.providerCallId)?.callId
-  }
 }
-
-/** A number of the account at every emulator. */
-export const OUR_NUMBER = "+15550009000"

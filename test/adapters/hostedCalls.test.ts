@@ -14,11 +14,7 @@ const ofDialect: Omit<CallRules, "states"> = {
   noIds: ["", "../Number", "request:", "request:../x"],
   noEnds: [nothing],
   noLooks: [],
-  noRefusals: [
-    page,
-    { status: 200, body: { api_id: "a", error: "no" } },
-    { status: 503, body: { api_id: "a", error: "no" } }
-  ],
+  noRefusals: [page, { status: 200, body: { api_id: "a", error: "no" } }, { status: 503, body: { api_id: "a", error: "no" } }],
   // Plivo's dialect takes any success for proof that keys were sent.
   noKeys: [],
   refusesTransfer: dialectError(404, "call not found")

@@ -1,5 +1,5 @@
 /** The requests that tests of language models make, and what they read from the answers. */
-import { Effect, Fiber, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import type { LanguageModel, ModelError, ModelPart, ModelRequest } from "#core/model/LanguageModel.ts"
 
 export const aRequest: ModelRequest = {
@@ -32,12 +32,3 @@ export const textOf = (parts: ReadonlyArray<ModelPart>): string => parts.map((pa
 export const callsOf = (parts: ReadonlyArray<ModelPart>) =>
   parts.flatMap((part) => (part._tag === "ToolCall" ? [[part.call.name, part.call.arguments] as const] : []))
 export const idsOf = (parts: ReadonlyArray<ModelPart>) => parts.flatMap((part) => (part._tag === "ToolCall" ? [part.call.id] : []))
-
-/** Asks, and stops listening after the first part. */
-export const interrupted = (model: LanguageModel, request: ModelRequest): Effect.Effect<void> =>
-  Effect.gen(function* () {
-    const first = Promise.withResolvers<void>()
-    const listening = yield* Effect.forkChild(Stream.runForEach(model.answer(request), () => Effect.sync(() => first.resolve())))
-    yield* Effect.promise(() => first.promise)
-    yield* Fiber.interrupt(listening)
-  })

@@ -10,7 +10,7 @@ import { runLive } from "#test/support/run.ts"
 import { trust } from "#test/support/tlsCertificate.ts"
 import { startTlsFront } from "#test/support/tlsFront.ts"
 import { untilTrue } from "#test/support/until.ts"
-import { aRequest, answered, callsOf, idsOf, interrupted, textOf } from "./modelScene.ts"
+import { aRequest, answered, callsOf, idsOf, textOf } from "./modelScene.ts"
 import { answerTo, apiKey, delta, open, withModel } from "./openaiScene.ts"
 
 t.test("the request is as the vendor documents it", async (t) => {
@@ -127,18 +127,6 @@ t.test("variables", async (t) => {
   t.strictSame(callsOf(broken.parts), [["save", { day: "Friday" }]], "although the reply has no end")
   const none = await answerTo(t, { text: ["I do not know."] }, extraction)
   t.match(none.error, { reason: "broken", isRetryable: true })
-})
-
-t.test("when the stream is interrupted, then the server's work ends, and the next turn is answered", async (t) => {
-  const text = await withModel(t, {}, (model, emulator) =>
-    Effect.gen(function* () {
-      emulator.script({ pieces: [delta("One")], ending: "hang" }, { text: ["Two"] })
-      yield* interrupted(model, aRequest)
-      yield* Effect.promise(() => emulator.untilAbandoned())
-      return textOf((yield* answered(model, aRequest)).parts)
-    })
-  )
-  t.equal(text, "Two")
 })
 
 t.test("connections", async (t) => {

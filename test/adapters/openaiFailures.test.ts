@@ -12,30 +12,23 @@ const told = `The message "${canaries.text}" of ${apiKey} is bad: +15551234567`
 const broken = { reason: "broken", isRetryable: true } as const
 const hopeless = { reason: "broken", isRetryable: false } as const
 const refused = { reason: "refused", isRetryable: false } as const
+const auth = { reason: "auth", isRetryable: false } as const
+const credit = { reason: "credit", isRetryable: false } as const
+const limited = { reason: "rate_limited", isRetryable: true } as const
+const said = (status: number, type: string, code?: string) => json(errorBody(told, type, code), status)
+const called = (name: string, given: string) => fragment({ index: 0, id: "a", function: { name, arguments: given } })
 /** `times`: how often the piece is sent. */
 const many = (times: number, piece: (index: number) => string) => raw(...Array.from({ length: times }, (_, index) => piece(index)))
 
 const failing: ReadonlyArray<readonly [what: string, reply: RawReply, error: Partial<ModelError>]> = [
-  [
-    "401",
-    json(errorBody(told, "invalid_request_error", "invalid_api_key"), 401),
-    { reason: "auth", isRetryable: false, message: "HTTP 401 invalid_request_error invalid_api_key" }
-  ],
-  ["403", json(errorBody(told, "forbidden"), 403), { reason: "auth", isRetryable: false }],
-  ["402", json({}, 402), { reason: "credit", isRetryable: false }],
-  ["no credit", json(errorBody(told, "insufficient_quota", "insufficient_quota"), 429), { reason: "credit", isRetryable: false }],
-  ["429", json(errorBody(told, "rate_limit_error"), 429), { reason: "rate_limited", isRetryable: true }],
-  ["an unknown model", json(errorBody(told, "invalid_request_error", "model_not_found"), 404), refused],
-  [
-    "what was sent in a code",
-    json(errorBody(told, canaries.text, canaries.word), 400),
-    { reason: "refused", isRetryable: false, message: "HTTP 400" }
-  ],
-  [
-    "a page of a proxy",
-    { status: 502, contentType: "text/html", pieces: [`<html>${told}</html>`] },
-    { reason: "broken", isRetryable: true, message: "HTTP 502" }
-  ],
+  ["401", said(401, "invalid_request_error", "invalid_api_key"), { ...auth, message: "HTTP 401 invalid_request_error invalid_api_key" }],
+  ["403", said(403, "forbidden"), auth],
+  ["402", json({}, 402), credit],
+  ["no credit", said(429, "insufficient_quota", "insufficient_quota"), credit],
+  ["429", said(429, "rate_limit_error"), limited],
+  ["an unknown model", said(404, "invalid_request_error", "model_not_found"), refused],
+  ["what was sent in a code", said(400, canaries.text, canaries.word), { ...refused, message: "HTTP 400" }],
+  ["a page", { status: 502, contentType: "text/html", pieces: [`<html>${told}</html>`] }, { ...broken, message: "HTTP 502" }],
   ["a redirect", { status: 307, headers: { location: "http://127.0.0.1:1/" }, pieces: [] }, refused],
   [
     "an error that never ends",
@@ -43,35 +36,19 @@ const failing: ReadonlyArray<readonly [what: string, reply: RawReply, error: Par
     { reason: "broken", message: "HTTP 500" }
   ],
   ["an error in the middle", raw(delta("One"), event(errorBody(told, "server_error"))), broken],
-  [
-    "a rate limit in the middle",
-    raw(delta("One"), event({ error: { code: 429, message: told } })),
-    { reason: "rate_limited", isRetryable: true }
-  ],
+  ["a rate limit in the middle", raw(delta("One"), event({ error: { code: 429, message: told } })), limited],
   ["an error as text", raw(event({ error: told })), broken],
   ["something that is not JSON", raw(delta("One"), `data: {"choices ${told}\n\n`), broken],
   ["an end in the middle", raw(delta("One")), broken],
   ["a reset in the middle", { pieces: [delta("One")], ending: "reset" }, { reason: "unreachable", isRetryable: true }],
   ["nothing at all", raw(), broken],
-  ["an end in the middle of a call", raw(fragment({ index: 0, id: "a", function: { name: "booked", arguments: '{"day' } })), broken],
+  ["an end in the middle of a call", raw(called("booked", '{"day')), broken],
   ["an end in the middle of a call as text", raw(delta('<tool_call>{"name":"booked","arguments":{"da')), broken],
-  [
-    "an end after a call of a tool that is not there",
-    raw(fragment({ index: 0, id: "a", function: { name: "other", arguments: "{}" } })),
-    broken
-  ],
+  ["an end after a call of a tool that is not there", raw(called("other", "{}")), broken],
   ["JSON that is no answer", json({ detail: told }), broken],
   ["endless text that is held back", many(40, () => delta(`${'{"a":'}${"[".repeat(1000)}`)), hopeless],
-  [
-    "arguments that are cut off",
-    raw(fragment({ index: 0, id: "a", function: { name: "booked", arguments: '{"day' } }), event(chunk({}, "length")), done),
-    broken
-  ],
-  [
-    "arguments that are a list",
-    raw(fragment({ index: 0, id: "a", function: { name: "booked", arguments: "[1]" } }), stopped, done),
-    { reason: "broken" }
-  ],
+  ["arguments that are cut off", raw(called("booked", '{"day'), event(chunk({}, "length")), done), broken],
+  ["arguments that are a list", raw(called("booked", "[1]"), stopped, done), { reason: "broken" }],
   ["too many words", many(40, () => delta("word ".repeat(200))), hopeless],
   ["too many calls", many(20, (index) => fragment({ index, id: `${index}`, function: { name: "refused" } })), hopeless],
   ["endless arguments", many(70, () => fragment({ index: 0, function: { arguments: " ".repeat(1000) } })), hopeless],
@@ -84,9 +61,9 @@ t.test("servers fail", async (t) => {
   for (const [what, reply, expected] of failing) {
     const { error, parts } = await answerTo(t, reply, request)
     t.match(error, expected, what)
-    const said = JSON.stringify(error)
+    const words = JSON.stringify(error)
     for (const secret of [apiKey, ...Object.values(canaries), "15551234567"])
-      t.notOk(said.includes(secret), `${what}: nothing of what was sent`)
+      t.notOk(words.includes(secret), `${what}: nothing of what was sent`)
     t.notOk(
       parts.some(({ _tag }) => _tag === "Finished" || _tag === "ToolCall"),
       `${what}: neither a call nor an end`
@@ -111,8 +88,9 @@ t.test("servers are slow", async (t) => {
     "the answer did not begin in time"
   )
   await late("a pause", { pieces: [delta("One"), never] }, { betweenTokens: 50 }, "the answer did not continue in time")
-  const call = fragment({ index: 0, id: "a", function: { name: "booked", arguments: "{}" } })
-  const { error, parts } = await answerTo(t, { pieces: [call, never] }, aRequest, { limits: { ...limits, betweenTokens: 50 } })
+  const { error, parts } = await answerTo(t, { pieces: [called("booked", "{}"), never] }, aRequest, {
+    limits: { ...limits, betweenTokens: 50 }
+  })
   t.equal(error, undefined, "a call that is complete counts, even if nothing follows")
   t.match(parts, [{ _tag: "ToolCall", call: { name: "booked" } }, { _tag: "Finished" }])
   const drip = Array.from({ length: 200 }, () => [delta("word "), 20]).flat()
@@ -139,8 +117,7 @@ t.test("servers are hostile", async (t) => {
   }
   const given = [deep(20_000), nested(8000), `"${'\\"'.repeat(20_000)}`, "'".repeat(60_000), `{${"a ".repeat(30_000)}`]
   for (const text of given) {
-    const called = fragment({ index: 0, id: "a", function: { name: "booked", arguments: text } })
-    const { error, parts } = await answerTo(t, raw(called, called, stopped, done))
+    const { error, parts } = await answerTo(t, raw(called("booked", text), called("booked", text), stopped, done))
     t.ok(error !== undefined || parts.at(-1)?._tag === "Finished", `as arguments: ${text.slice(0, 20)}`)
   }
   const state = `data: {"choices":[{"delta":{"content":"Yes.","x_state":${deep(20_000)},"y_state":${nested(20_000)}}}]}\n\n`

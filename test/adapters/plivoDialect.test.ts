@@ -93,7 +93,7 @@ const handsOver = async (t: Test, { base, causes, name }: Dialect): Promise<void
     t.strictSame(asked, { legs: "aleg", aleg_method: "POST" })
     const { hash } = new URL(aleg_url ?? "")
     const [first, second] = await until("the next document", () => {
-      const documents = hosted.received.filter(({ callback }) => callback.kind === "transfer-a")
+      const documents = hosted.door.deliveries.filter(({ callback }) => callback.kind === "transfer-a")
       return documents.length === 2 ? documents : undefined
     })
     const [dial] = verbsOf(first?.read?.reply?.body ?? "") ?? []
@@ -111,7 +111,7 @@ const handsOver = async (t: Test, { base, causes, name }: Dialect): Promise<void
     )
   })
   await t.test("when we have hung up, then nobody is dialed", async (t) => {
-    hosted.unwanted.add(callId)
+    hosted.giveUp(callId)
     const to = numberOf("011")
     await hosted.transfer(ref(), to, 3)
     await hosted.line.event(callId, "HungUp")
@@ -194,7 +194,7 @@ t.test("P8: given a media socket that is refused, then Plivo tries three times, 
   const { callId, to } = await hosted.originate(numberOf("011"))
   t.equal(await hosted.line.hungUp(callId), "media_failure")
   t.strictSame(
-    hosted.media.upgrades.map(({ status }) => status),
+    hosted.door.media.upgrades.map(({ status }) => status),
     [403, 403, 403],
     "without a signature"
   )

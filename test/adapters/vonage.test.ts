@@ -63,7 +63,7 @@ t.test("V2, V5: when a callee has talked, then each step and the bill are report
     hosted.line.events(callId).filter(({ _tag }) => _tag === "Billed" || _tag === "HungUp"),
     [{ at: Date.parse(String(Reflect.get(bill ?? {}, "end_time"))) }, { amount: Reflect.get(bill ?? {}, "price"), currency: "EUR" }]
   )
-  const toAddress = hosted.received.filter(({ callback }) => callback.call?.callId === callId)
+  const toAddress = hosted.door.deliveries.filter(({ callback }) => callback.call?.callId === callId)
   const legs = toAddress.filter(({ callback }) => Buffer.from(callback.body).includes('"to":"ws:'))
   t.equal(legs.length, 3, "the websocket's own start, answer and end came to the same address")
   t.ok(legs.every(({ read }) => read?.events.length === 0))
@@ -85,7 +85,7 @@ t.test("V12: when a call has ended, then hanging up again succeeds, with either 
   const { callIn, emulator, hosted } = await openCarrier(t, "vonage")
   for (const state of ["started", "up"] as const) {
     const { callId, ref } = await callIn(state)
-    hosted.unwanted.add(callId)
+    hosted.giveUp(callId)
     t.equal(await hosted.hangup(ref()), undefined)
     t.equal(await hosted.line.hungUp(callId), state === "up" ? "normal_clearing" : "originator_cancel")
     for (const status of [404, 400] as const) {
@@ -99,7 +99,9 @@ t.test("given a callee who talks to the agent", async (t) => {
   const { callIn, dials, emulator, hosted } = await openCarrier(t, "vonage")
   const { callId, ref } = await callIn("up")
   const repliesOf = (kind: string) =>
-    hosted.received.filter(({ callback }) => callback.kind === kind).flatMap(({ read }) => (read?.reply === undefined ? [] : [read.reply]))
+    hosted.door.deliveries
+      .filter(({ callback }) => callback.kind === kind)
+      .flatMap(({ read }) => (read?.reply === undefined ? [] : [read.reply]))
   const outcomes = () => hosted.line.events(callId).filter(({ _tag }) => _tag === "Transferred")
 
   await t.test("when the destination is busy, then the callee is connected to the agent again", async (t) => {
@@ -124,7 +126,7 @@ t.test("given a callee who talks to the agent", async (t) => {
     t.equal(dials(to), 1)
   })
   await t.test("when we have hung up before the destination refuses, then nothing follows", async (t) => {
-    hosted.unwanted.add(callId)
+    hosted.giveUp(callId)
     await hosted.transfer(ref(), numberOf("002"), 3)
     await hosted.line.event(callId, "HungUp")
     t.strictSame(repliesOf("transfer-c"), [])
