@@ -1,22 +1,18 @@
 /** The far end of the demo's calls: an emulator or a real Asterisk. It reports what its callees saw, independently of the service. */
 import { type CarrierName, carrierOf } from "#test/emulators/hostedCarriers.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
-import { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
+import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import type { Talker } from "#test/emulators/shared/Talker.ts"
 import type { Mode, Provider } from "./Callees.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 
 export interface SeenCall {
-  /** The id of the call on the wire: the channel's id, or the SIP Call-ID. */
-  readonly id: string
   readonly number: string
   /** Epoch milliseconds. */
   readonly dialedAt: number
   /** Undefined for some calls, because SIPp does not log the ends of all of them. */
   readonly endedAt: number | undefined
-  /** From the answer to the end; undefined: it was not answered, or its end is unknown. */
-  readonly talkMillis: number | undefined
   /** False: the line ended before there was any audio on it, so there is nothing to record. */
   readonly hasAudio: boolean
 }
@@ -38,11 +34,6 @@ export interface FarEnd {
   readonly described: string
   /** The calls in the order of dialing. */
   readonly calls: () => Promise<ReadonlyArray<SeenCall>>
-  /**
-   * The milliseconds from the end of a call to the originate that took its slot, for ends between two moments at which all slots were in use.
-   * Undefined: the far end does not know.
-   */
-  readonly turnarounds: ((slots: number, until: number) => ReadonlyArray<number>) | undefined
   /** Makes some callees hold conversations from now on. Undefined: callees at this far end cannot talk. */
   readonly letTalk: ((talkerOf: TalkerOf) => void) | undefined
   readonly stop: () => Promise<void>
@@ -69,7 +60,6 @@ const startAri = async (): Promise<FarEnd> => {
       dial_string: dialString
     },
     calls: async () => callsIn(emulator.log),
-    turnarounds: (slots, until) => turnaroundsIn(emulator.log, slots, until),
     letTalk: (talkerOf) => letTalkIn(emulator.log, talkerOf),
     stop: () => emulator.stop()
   }
@@ -91,7 +81,6 @@ const startCarrier = async (provider: CarrierName): Promise<FarEnd> => {
     apiUrl: url,
     described: `${title}, calls show ${ours}`,
     calls: async () => callsIn(log),
-    turnarounds: (slots, until) => turnaroundsIn(log, slots, until),
     letTalk: (talkerOf) => letTalkIn(log, talkerOf),
     stop: () => emulator.stop()
   }
@@ -105,36 +94,15 @@ const letTalkIn = (log: CalleeLog, talkerOf: TalkerOf): void => {
 
 const callsIn = (log: CalleeLog): ReadonlyArray<SeenCall> => {
   const { entries } = log
-  const timesOf = (wanted: "answered" | "ended") =>
-    new Map(entries.filter(({ kind }) => kind === wanted).map(({ at, channelId }) => [channelId, at]))
-  const [answers, ends] = [timesOf("answered"), timesOf("ended")]
-  const talkMillisOf = (channelId: string) => {
-    const [from, until] = [answers.get(channelId), ends.get(channelId)]
-    return from === undefined || until === undefined ? undefined : until - from
-  }
+  const ends = new Map(entries.filter(({ kind }) => kind === "ended").map(({ at, channelId }) => [channelId, at]))
   return entries
     .filter(({ kind }) => kind === "originate")
     .map(({ at, channelId, number }) => ({
-      id: channelId,
       number,
       dialedAt: at,
       endedAt: ends.get(channelId),
-      talkMillis: talkMillisOf(channelId),
       hasAudio: log.audio(channelId).received > 0
     }))
-}
-
-/** Begins when the slots were first full: before that, an originate does not wait for an end. */
-const turnaroundsIn = ({ entries }: CalleeLog, slots: number, until: number): ReadonlyArray<number> => {
-  let live = 0
-  const full = entries.findIndex(({ kind }) => {
-    live += kind === "originate" ? 1 : kind === "ended" ? -1 : 0
-    return live >= slots
-  })
-  if (full < 0) return []
-  const log = new CalleeLog()
-  log.entries = entries.slice(full + 1).filter(({ at }) => at <= until)
-  return log.turnaroundMillis()
 }
 
 export const startRealAsterisk = async (): Promise<FarEnd> => {
@@ -161,15 +129,12 @@ export const startRealAsterisk = async (): Promise<FarEnd> => {
       dial_string: dialString
     },
     calls: async () =>
-      (await asterisk.sippLog()).map(({ at, number, sipCallId }) => ({
-        id: sipCallId,
+      (await asterisk.sippLog()).map(({ at, number }) => ({
         number,
         dialedAt: at,
         endedAt: undefined,
-        talkMillis: undefined,
         hasAudio: true
       })),
-    turnarounds: undefined,
     letTalk: undefined,
     stop: () => asterisk.stop()
   }

@@ -38,12 +38,11 @@ const rowsOf = (rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
   return tableOf(columns, rows, (row) => row.asExpected === row.contacts, total)
 }
 
-const timesOf = (name: string, what: string, of: Summary["turnaroundMillis"]): ReadonlyArray<readonly [string, string]> =>
+const timesOf = (name: string, what: string, of: Summary["firstWordMillis"]): ReadonlyArray<readonly [string, string]> =>
   of === null ? [] : [[name, `${what} ${of.p50.toFixed(0)} ms (p50), ${of.p99.toFixed(0)} ms (p99)`]]
 
 const figuresOf = (summary: Summary): ReadonlyArray<readonly [string, string]> => {
-  const { calls, conversations, dialsPerSecond, firstWordMillis, retries, slots, talkErrorMillis, turnaroundMillis } = summary
-  const use = slots.usePercent === null ? "" : `${slots.usePercent.toFixed(1)} % in use while contacts waited, `
+  const { calls, conversations, dialsPerSecond, firstWordMillis, retries, slots } = summary
   const judge = slots.judgedBy === "callees" ? "by the callees' log" : "by the service's records"
   return [
     [
@@ -51,10 +50,8 @@ const figuresOf = (summary: Summary): ReadonlyArray<readonly [string, string]> =
       `${calls.seenByCallees} reached the callees, ${calls.recorded} are on record, ${calls.dialedTwice} were dialed twice for one attempt`
     ],
     ["retries", `${retries.done} done of ${retries.scheduled} scheduled`],
-    ["slots", `${use}never more than ${slots.most} of ${slots.limit} (${judge})`],
-    ...timesOf("turnaround", "a freed slot dials again after", turnaroundMillis),
+    ["slots", `never more than ${slots.most} of ${slots.limit} (${judge})`],
     ...timesOf("greeting", "begins after", firstWordMillis),
-    ...timesOf("talk times", "differ from the callees' own by", talkErrorMillis),
     ...timesOf("answers", "the agent answers a callee after", conversations?.answerMillis ?? null),
     ["dialing", `${dialsPerSecond.mean} calls/s, ${dialsPerSecond.most} in the busiest second, ${dialsPerSecond.limit} allowed`]
   ]

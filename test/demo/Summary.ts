@@ -7,7 +7,7 @@ import { type ConversationSummary, summarizeConversations } from "./Conversation
 import type { Held } from "./Conversations.ts"
 import type { FarEnd, SeenCall } from "./FarEnd.ts"
 import { type Percentiles, percentilesOf, rounded } from "./Percentiles.ts"
-import { answererOf, causeOf, dispositionOf, endOf, firstWordsOf, keysOf, numberOf, secondsOf } from "./RunRecord.ts"
+import { answererOf, causeOf, dispositionOf, endOf, firstWordsOf, keysOf, numberOf } from "./RunRecord.ts"
 
 export interface Row {
   readonly callee: string
@@ -35,17 +35,11 @@ export interface Summary {
   readonly slots: {
     readonly limit: number
     readonly most: number
-    /** The share of the slots' time that was used while contacts were still to be dialed; null if there was a slot for every contact. */
-    readonly usePercent: number | null
     readonly judgedBy: "callees" | "service"
   }
   readonly dialsPerSecond: { readonly limit: number; readonly mean: number; readonly most: number }
-  /** The time from the end of a call to the originate that took its slot. */
-  readonly turnaroundMillis: Percentiles | null
   /** The time from the answer to the first word. */
   readonly firstWordMillis: Percentiles | null
-  /** By how much the talk times on record differ from the callees' own; null if the far end does not know these. */
-  readonly talkErrorMillis: Percentiles | null
   readonly transcripts: number
   readonly recordings: number
   /** Null: callees at this far end cannot talk. */
@@ -96,7 +90,6 @@ const gotOf = (runs: ReadonlyArray<Run>): string => {
 }
 
 interface Span {
-  readonly number: string
   readonly from: number
   readonly until: number
 }
@@ -106,8 +99,8 @@ const allRuns = ({ conversations = [], runs }: Story): ReadonlyArray<Run> => [..
 /** The spans of the calls, from the callees' log if it has the ends, otherwise from the service's records. */
 const spansOf = (story: Story): ReadonlyArray<Span> =>
   story.farEnd.mode === "emulator"
-    ? story.seen.map(({ dialedAt, endedAt, number }) => ({ number, from: dialedAt, until: endedAt ?? Number.POSITIVE_INFINITY }))
-    : allRuns(story).map((run) => ({ number: numberOf(run), from: Date.parse(run.created_at), until: endOf(run) }))
+    ? story.seen.map(({ dialedAt, endedAt }) => ({ from: dialedAt, until: endedAt ?? Number.POSITIVE_INFINITY }))
+    : allRuns(story).map((run) => ({ from: Date.parse(run.created_at), until: endOf(run) }))
 
 const mostAtOnce = (spans: ReadonlyArray<Span>): number => {
   const steps = spans.flatMap(({ from, until }) => [
@@ -120,48 +113,11 @@ const mostAtOnce = (spans: ReadonlyArray<Span>): number => {
   return steps.reduce((most, { by }) => Math.max(most, (live += by)), 0)
 }
 
-interface Work {
-  readonly from: number
-  readonly until: number
-}
-
-/**
- * The time during which there was work: from the first dial until the last contact of the large campaign had its first one. Slots of either campaign
- * count as used; the other campaign is small, and may begin at any time.
- */
-const workOf = (spans: ReadonlyArray<Span>, contacts: ReadonlyArray<Contact>): Work => {
-  const numbers = new Set(contacts.map(({ number }) => number))
-  const own = spans.filter(({ number }) => numbers.has(number))
-  const firsts = [...groupBy(own, ({ number }) => number).values()].map((ofNumber) => Math.min(...ofNumber.map(({ from }) => from)))
-  return { from: Math.min(...firsts), until: Math.max(...firsts) }
-}
-
-/** Null: there was a slot for every contact. */
-const usePercent = (spans: ReadonlyArray<Span>, work: Work, slots: number): number | null => {
-  if (mostAtOnce(spans.filter(({ from }) => from <= work.until)) < slots) return null
-  const used = spans.reduce((sum, { from, until }) => sum + Math.max(0, Math.min(until, work.until) - from), 0)
-  return work.until > work.from ? rounded((used / (slots * (work.until - work.from))) * 100) : 0
-}
-
 /** The numbers that were dialed more often than there are records, once for each extra dial. There must be none. */
 const dialedTwice = (story: Story): ReadonlyArray<string> => {
   const recorded = groupBy(allRuns(story), numberOf)
   return [...groupBy(story.seen, ({ number }) => number)].flatMap(([number, dials]) =>
     Array.from({ length: Math.max(0, dials.length - (recorded.get(number)?.length ?? 0)) }, () => number)
-  )
-}
-
-/** The calls to a number are on record in the order in which the callee saw them. */
-const talkErrorsOf = (story: Story): ReadonlyArray<number> => {
-  const recorded = groupBy(
-    allRuns(story).toSorted((a, b) => a.id - b.id),
-    numberOf
-  )
-  return [...groupBy(story.seen, ({ number }) => number)].flatMap(([number, calls]) =>
-    calls.flatMap(({ talkMillis }, index) => {
-      const run = recorded.get(number)?.[index]
-      return run === undefined || talkMillis === undefined ? [] : [Math.abs(secondsOf(run) * 1000 - talkMillis)]
-    })
   )
 }
 
@@ -202,12 +158,9 @@ export const summarize = (story: Story): Summary => {
   const { campaign, contacts, farEnd, progress, runs, seen, slots } = story
   const { mode, provider } = farEnd
   const all = allRuns(story)
-  const spans = spansOf(story)
-  const work = workOf(spans, contacts)
-  const most = mostAtOnce(spans)
+  const most = mostAtOnce(spansOf(story))
   const twice = dialedTwice(story)
   const { expected, got, isAsExpected, runsOf } = comparedBy(story)
-  const turnarounds = farEnd.turnarounds?.(slots, work.until) ?? []
   const talks = story.conversations === undefined ? undefined : summarizeConversations(story.conversations)
   const spoken = runs.filter((run) => isSpoken(dispositionOf(run)))
   const silent = new Set(seen.filter(({ hasAudio }) => !hasAudio).map(({ number }) => number))
@@ -245,16 +198,9 @@ export const summarize = (story: Story): Summary => {
     contacts: { total: contacts.length, completed: progress.completed, failed: progress.failed },
     calls: { recorded: all.length, seenByCallees: seen.length, dialedTwice: twice.length },
     retries: { scheduled: campaign.total_queued_count - campaign.total_rows, done: campaign.executed_count - campaign.processed_rows },
-    slots: {
-      limit: slots,
-      most,
-      usePercent: usePercent(spans, work, slots),
-      judgedBy: mode === "emulator" ? "callees" : "service"
-    },
+    slots: { limit: slots, most, judgedBy: mode === "emulator" ? "callees" : "service" },
     dialsPerSecond: { limit: story.rate, mean: rounded(seen.length / Math.max(1, dialingSeconds)), most: mostWithin(times, 1000) },
-    turnaroundMillis: percentilesOf(turnarounds),
     firstWordMillis: percentilesOf(runs.flatMap(firstWordsOf)),
-    talkErrorMillis: percentilesOf(talkErrorsOf(story)),
     transcripts,
     recordings: all.filter((run) => run.recording_url !== null).length,
     conversations: talks?.summary ?? null,

@@ -27,9 +27,7 @@ const summaryOf = (gathered: object, callees: number, service = 20) =>
     ],
     conversations: undefined,
     progress: { completed: 1, failed: 0 },
-    seen: [
-      { id: "1", number: contact.number, dialedAt: Date.parse(now), endedAt: Date.parse(now) + 9000, hasAudio: true, talkMillis: 4000 }
-    ],
+    seen: [{ number: contact.number, dialedAt: Date.parse(now), endedAt: Date.parse(now) + 9000, hasAudio: true }],
     warnings: ["something"],
     stallMillis: { callees, service },
     slots: 10,

@@ -1,9 +1,6 @@
 /** The emulated Asterisk as a client of ARI sees it. How it carries calls and audio is shown by the adapter, which the suite also tries on a real one. */
-import { once } from "node:events"
-import { createRequire } from "node:module"
 import t from "tap"
-import { WebSocket } from "ws"
-import { type AriEvent, credentials, listen, originate, rest, start, until } from "./ari/bareClient.ts"
+import { type AriEvent, listen, originate, start, until } from "./ari/bareClient.ts"
 
 /** An event in the words of the table of outcomes. */
 const worded = (event: AriEvent): string => {
@@ -77,74 +74,4 @@ t.test("given the disorderly callee, then events overtake the response, come bac
     emulator.log.of("x").map((entry) => entry.kind),
     ["originate", "ringing", "answered", "ended"]
   )
-})
-
-t.test("given a request that Asterisk refuses, then it says so as Asterisk does", async (t) => {
-  const emulator = await start(t)
-  await listen(emulator)
-  const post = (query: string) => rest(emulator, "POST", `/channels?${query}`)
-  t.equal((await post("app=app")).status, 400)
-  t.equal((await post("endpoint=nonsense&app=app")).status, 400)
-  t.equal((await post("endpoint=PJSIP/%2B15550001101@trunk")).status, 400)
-  t.strictSame(await post("endpoint=PJSIP/%2B15550001101@unknown&app=app"), { status: 500, body: { error: "Allocation failed" } })
-  t.match(await originate(emulator, "abc1", "111"), { status: 200, body: { id: "abc1", state: "Down" } })
-  for (const [id, status] of [
-    ["abc1", 409],
-    ["ABC1", 409],
-    ["ab", 409],
-    ["abc12", 200],
-    ["b", 200]
-  ] as const) {
-    t.equal((await originate(emulator, id, "111")).status, status, id)
-  }
-  t.equal((await rest(emulator, "POST", `/channels/abc1?endpoint=PJSIP/1101@trunk&app=app`)).status, 409)
-  t.equal((await rest(emulator, "DELETE", "/channels/nobody")).status, 404)
-  t.equal((await rest(emulator, "DELETE", "/channels/abc1?reason_code=normal")).status, 400)
-  t.equal((await rest(emulator, "GET", "/channels")).body.length, 3)
-  t.equal((await rest(emulator, "GET", "/channels/abc1")).body.id, "abc1")
-
-  t.equal((await rest({ url: emulator.url, user: emulator.user, password: "wrong" }, "GET", "/channels")).status, 401)
-  emulator.setPassword("changed")
-  const old = new WebSocket(`${emulator.url}/ari/events?app=app&api_key=${emulator.user}:secret`)
-  t.match((await once(old, "error"))[0], /401/)
-  const nameless = new WebSocket(`${emulator.url}/ari/events`, { headers: { authorization: credentials(emulator) } })
-  t.match((await once(nameless, "error"))[0], /400/)
-})
-
-type AriClientEvent = { readonly cause: number; readonly channel: { readonly id: string; readonly state: string } }
-type AriClient = {
-  start(app: string): Promise<void>
-  stop(): void
-  on(type: string, listener: (event: AriClientEvent) => void): void
-  readonly asterisk: { getInfo(): Promise<{ readonly system: { readonly version: string } }> }
-  Channel(): {
-    readonly id: string
-    originate(options: object): Promise<{ readonly id: string; hangup(): Promise<void> }>
-  }
-}
-type AriClientModule = { connect(url: string, user: string, password: string): Promise<AriClient> }
-
-t.test("given the npm client for Asterisk, then it reads, originates, hears and hangs up as it does with Asterisk", async (t) => {
-  const emulator = await start(t)
-  // The package has no types; only what is used here is declared above.
-  const { connect }: AriClientModule = createRequire(import.meta.url)("ari-client")
-  const { log } = console
-  console.log = () => {} // it complains about Swagger 1.1, with Asterisk as well as with the emulator
-  t.teardown(() => {
-    console.log = log
-  })
-  const client = await connect(emulator.url, emulator.user, emulator.password)
-  t.equal((await client.asterisk.getInfo()).system.version, "22.10.1")
-  const events: Array<string> = []
-  client.on("StasisStart", (event) => events.push(`started ${event.channel.state}`))
-  client.on("ChannelDestroyed", (event) => events.push(`ended ${event.cause}`))
-  await client.start("app")
-  const channel = await client.Channel().originate({ endpoint: "PJSIP/+15550001111@trunk", app: "app", variables: { A: "b" } })
-  t.equal((await rest(emulator, "GET", `/channels/${channel.id}/variable?variable=A`)).body.value, "b")
-  await until(() => events.length === 1)
-  await channel.hangup()
-  await until(() => events.length === 2)
-  t.strictSame(events, ["started Up", "ended 16"])
-  t.match(emulator.log.of(channel.id).at(-1), { kind: "ended", by: "us" })
-  client.stop()
 })

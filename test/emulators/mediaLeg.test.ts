@@ -70,13 +70,3 @@ t.test("given frames that arrive while nothing can run, then the callee misses n
   const engine = await connected(t, log)
   t.ok(await hearsAfterStall(heard, () => engine.send(frame)))
 })
-
-t.test("given an address that cannot be used, then the audio is lost, and the carrier continues", async (t) => {
-  for (const url of ["no address", "https://127.0.0.1/", undefined as unknown as string]) {
-    await new Promise<void>((lost) => {
-      const words = { start: () => ({}), audio: (one: Buffer) => one, read: () => undefined }
-      new MediaLeg({ id: "call", url, callee: calleeOf("+15550001017"), log: new CalleeLog(), words, onLost: () => lost() }).start()
-    })
-    t.pass(`lost: ${url}`)
-  }
-})

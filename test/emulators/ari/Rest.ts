@@ -1,11 +1,11 @@
-/** Everything that the emulator serves under /ari except events, audio and its API documents. */
+/** Everything that the emulator serves under /ari except events and audio. */
 import { isObject, jsonIn } from "#test/emulators/shared/json.ts"
 import { channelRoutes } from "./channelRoutes.ts"
 import { externalMediaRoutes } from "./externalMediaRoutes.ts"
 import { type Answer, AriRefusal, type Asterisk, matcher, type Route } from "./Route.ts"
 import { systemRoutes } from "./systemRoutes.ts"
 
-export const routes: ReadonlyArray<Route> = [...channelRoutes, ...externalMediaRoutes, ...systemRoutes]
+const routes: ReadonlyArray<Route> = [...channelRoutes, ...externalMediaRoutes, ...systemRoutes]
 
 const match = matcher(routes)
 
