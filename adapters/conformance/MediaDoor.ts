@@ -117,7 +117,7 @@ export class MediaDoor {
 }
 
 /** Our end of a socket, as the gateway has it. */
-export const socketOf = (client: WebSocket): MediaSocket => {
+const socketOf = (client: WebSocket): MediaSocket => {
   const send = (message: string | Uint8Array, binary: boolean): boolean => {
     if (client.readyState !== WebSocket.OPEN) return false
     // Copied, as the engine's socket does.

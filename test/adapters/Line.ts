@@ -1,6 +1,5 @@
 /** An open trunk in a test and all that it has reported, and the numbers that tests dial. */
 import { randomInt, randomUUID } from "node:crypto"
-import { setTimeout as sleep } from "node:timers/promises"
 import { Effect, Exit, Result, Schema, Scope } from "effect"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
@@ -10,13 +9,12 @@ import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { trunksOf } from "#test/support/egress.ts"
 import "#test/support/priority.ts"
 import { refTo } from "#test/support/refTo.ts"
+import { until } from "#test/support/until.ts"
 import { usual } from "#test/support/usual.ts"
 
 type Config = Readonly<Record<string, unknown>>
 type Tag = TrunkEvent["_tag"]
 
-/** Costs nothing when the event comes, and is long enough for a machine that is busy with other work. */
-const PATIENCE_MILLIS = 600_000
 const MOST_TRIES = 20
 /** The longest ring timeout of the engine: a phone must not stop ringing before the test needs it. */
 const RING_SECONDS = 300
@@ -29,7 +27,6 @@ let lastNode = 0
 export class Line {
   readonly statuses: Array<TrunkStatus> = []
   readonly #events = new Map<string, Array<TrunkEvent>>()
-  readonly #checks = new Set<() => void>()
   readonly #scope = Scope.makeUnsafe()
   /** The name of its node. */
   node = ""
@@ -48,10 +45,7 @@ export class Line {
           apiOrigin: undefined,
           callbackUrl: undefined,
           onEvent: (callId, event) => line.take(callId, event),
-          onStatus: (status) => {
-            line.statuses.push(status)
-            line.#check()
-          },
+          onStatus: (status) => void line.statuses.push(status),
           ...more
         })
         .pipe(Effect.provideService(Scope.Scope, line.#scope))
@@ -62,11 +56,6 @@ export class Line {
   /** An event has arrived. */
   take(callId: string, event: TrunkEvent): void {
     this.#events.set(callId, [...this.events(callId), event])
-    this.#check()
-  }
-
-  #check(): void {
-    for (const check of this.#checks) check()
   }
 
   static async up(adapter: Adapter, config: Config, node?: string): Promise<Line> {
@@ -91,35 +80,13 @@ export class Line {
     )
   }
 
-  /** Resolves when `found` finds something; if it does not in time, rejects with an error that names `what`. */
-  until<A>(what: string, found: () => A | undefined, millis = PATIENCE_MILLIS): Promise<A> {
-    return new Promise((resolve, reject) => {
-      const check = () => {
-        const it = found()
-        if (it === undefined) return
-        end()
-        resolve(it)
-      }
-      const timer = setTimeout(() => {
-        end()
-        reject(new Error(`no ${what} within ${millis} ms`))
-      }, millis)
-      const end = () => {
-        clearTimeout(timer)
-        this.#checks.delete(check)
-      }
-      this.#checks.add(check)
-      check()
-    })
-  }
-
   status(tag: TrunkStatus["_tag"], millis?: number): Promise<TrunkStatus> {
-    return this.until(`status ${tag}`, () => (this.statuses.at(-1)?._tag === tag ? this.statuses.at(-1) : undefined), millis)
+    return until(`status ${tag}`, () => (this.statuses.at(-1)?._tag === tag ? this.statuses.at(-1) : undefined), millis)
   }
 
   /** Waits for an event of this kind. */
   async event(callId: string, tag: Tag, millis?: number): Promise<void> {
-    await this.until(`${tag} of the call`, () => this.events(callId).find(({ _tag }) => _tag === tag), millis)
+    await until(`${tag} of the call`, () => this.events(callId).find(({ _tag }) => _tag === tag), millis)
   }
 
   async hungUp(callId: string, millis?: number): Promise<HangupCause> {
@@ -183,14 +150,6 @@ export class Line {
 
   close(): Promise<void> {
     return Effect.runPromise(Scope.close(this.#scope, Exit.void))
-  }
-}
-
-/** Waits for something that no event reports. */
-export const eventually = async (what: string, holds: () => boolean): Promise<void> => {
-  for (let waited = 0; !holds(); waited += 20) {
-    if (waited > PATIENCE_MILLIS) throw new Error(`never: ${what}`)
-    await sleep(20)
   }
 }
 

@@ -99,11 +99,6 @@ export class ScriptedAsterisk {
     for (const socket of this.#events) socket.send(typeof event === "string" ? event : JSON.stringify(event))
   }
 
-  /** Cuts the event WebSockets; there is a new one once `connected` has grown. */
-  dropEvents(): void {
-    for (const socket of this.#events) socket.terminate()
-  }
-
   /** Sends a frame on the media WebSockets. */
   say(frame: Uint8Array): void {
     for (const socket of this.#media) socket.send(frame)

@@ -7,11 +7,11 @@ import type { ResponseFault } from "#test/emulators/ari/AriEmulator.ts"
 import { type Asterisk, asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { askAri, emulated, emulatedWith, recording } from "./emulatedLine.ts"
-import { eventually, Line, newCallId, numberOf } from "./Line.ts"
+import { Line, newCallId, numberOf } from "./Line.ts"
 import { clearest, exchange } from "./tones.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
 import { refTo } from "#test/support/refTo.ts"
-import { untilTrue } from "#test/support/until.ts"
+import { until, untilTrue } from "#test/support/until.ts"
 
 // Long waits run in parallel.
 t.jobs = 12
@@ -93,7 +93,7 @@ emulatedWith({ node: "test" }, "and a broken connection", async (t, emulator, li
     emulator.dropSockets()
     t.match(await line.status("Down"), { reason: "unreachable" })
     t.match((await line.originate(numberOf("011"))).failure, { _tag: "OriginateRefused", reason: "unreachable" })
-    await eventually("the end of one call", () => emulator.live() === 1)
+    await untilTrue("the end of one call", () => emulator.live() === 1)
     await emulator.refuseConnections(false)
     t.equal(await line.hungUp(leaves), "normal_clearing", "then a conversation that the same Asterisk no longer has has ended normally")
     await line.status("Up")
@@ -127,7 +127,7 @@ emulatedWith({ node: "test" }, "and a broken connection", async (t, emulator, li
   await t.test("when the password was changed, then the trunk is down for it", async () => {
     emulator.setPassword("another")
     emulator.dropSockets()
-    await eventually("the refusal", () => JSON.stringify(line.statuses.at(-1)).includes('"auth"'))
+    await untilTrue("the refusal", () => JSON.stringify(line.statuses.at(-1)).includes('"auth"'))
   })
 })
 
@@ -157,7 +157,7 @@ real("that comes and goes", doomed, (name, asterisk) =>
       const far = await Line.up(ari, ariConfig(at, { endpoint: proxy.url, trunk: "loop" }))
       const callId = await far.talkTo(numberOf("520"))
       proxy.tcp.cut(({ opening }) => opening.startsWith("GET /ari/events"))
-      await far.until("second connection", () => (far.statuses.filter(({ _tag }) => _tag === "Up").length === 2 ? true : undefined))
+      await until("second connection", () => (far.statuses.filter(({ _tag }) => _tag === "Up").length === 2 ? true : undefined))
       // The end must come from an event, not from the next look at all channels.
       proxy.befall(fates.error(503), ({ path }) => path.startsWith("/ari/channels"))
       await asterisk.ctl("channel request hangup all")
@@ -173,8 +173,8 @@ real("that comes and goes", doomed, (name, asterisk) =>
       await line.hangup(callId)
       await line.event(callId, "HungUp")
       await asterisk.ctl("module load chan_websocket.so")
-      t.ok(clearest(heard, 440).share > 0.9)
-      t.ok(clearest(await recording(`${asterisk.runFolder}/heard/${to.slice(1)}.wav`), 1_000).share > 0.9)
+      t.ok(clearest(heard, 440) > 0.9)
+      t.ok(clearest(await recording(`${asterisk.runFolder}/heard/${to.slice(1)}.wav`), 1_000) > 0.9)
       await untilNothingIsLeft(at)
     })
     await t.test("when it is killed, then its calls are lost once it is back", async (t) => {

@@ -1,6 +1,6 @@
 /**
  * The conformance cases of the reference's page on Asterisk that depend on single replies and events, by their numbers. A4 and A15 are in
- * `ariCalls.test.ts`, A7, A9 and A10 in `ari.test.ts`, A11 and A12 in `ariMarks.test.ts`, and A14, a call that Asterisk does not know, is among the suite's.
+ * `ariCalls.test.ts`, A8 in `ariDoubt.test.ts`, A7, A9 and A10 in `ari.test.ts`, A11 and A12 in `ariMarks.test.ts`, and A14, a call that Asterisk does not know, is among the suite's.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import t, { type Test } from "tap"
@@ -194,14 +194,6 @@ givenWith(
     t.equal(outcomeOf({ answered: true, cause, machine: false }), "voicemail")
   }
 )
-
-given("A8: when no channel can be allocated, then the call is refused, and requested once", async (t, { asterisk, line }) => {
-  asterisk.answer({ "POST /channels": { status: 500, body: { error: "Allocation failed" } } })
-  const { callId, failure } = await line.originate(numberOf("1"))
-  t.match(failure, { _tag: "OriginateRefused", reason: "unreachable", detail: /Allocation failed PJSIP\/\{number\}@trunk/ })
-  t.equal(await line.lookup(callId), "gone")
-  t.equal(asterisk.requests("POST", "/channels").length, 1)
-})
 
 given("A13: when the media websocket closes, then that is reported, and the call ends on request", async (t, scene) => {
   const { asterisk } = scene

@@ -93,7 +93,8 @@ given("when an answer could be Asterisk's, then only one with its name and its m
   await check({ _tag: "OriginateRefused", reason: "rate_limited", retryAfterMillis: 1000 }, asterisk(429))
   const patient = { ...asterisk(429), headers: { ...asterisk(429).headers, "retry-after": "7" } }
   await check({ _tag: "OriginateRefused", reason: "rate_limited", retryAfterMillis: 7000 }, patient)
-  await check({ _tag: "OriginateRefused", reason: "unreachable" }, asterisk(500, '{"error":"Allocation failed"}'))
+  const noChannel = { _tag: "OriginateRefused", reason: "unreachable", detail: /Allocation failed PJSIP\/\{number\}@trunk/ }
+  await check(noChannel, asterisk(500, '{"error":"Allocation failed"}'))
   for (const status of [400, 401, 403, 404, 409, 422, 429, 500]) {
     await check(undefined, said(status, "nginx", json))
     await check(undefined, said(status, undefined, json))

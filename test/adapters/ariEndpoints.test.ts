@@ -9,7 +9,8 @@ import { trust } from "#test/support/tlsCertificate.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
 import { refTo } from "#test/support/refTo.ts"
 import { checksOf } from "./checksOf.ts"
-import { eventually, Line, newCallId, numberOf } from "./Line.ts"
+import { Line, newCallId, numberOf } from "./Line.ts"
+import { untilTrue } from "#test/support/until.ts"
 
 t.jobs = 4
 
@@ -20,7 +21,7 @@ const two = async (t: Test) => {
   return { one, other, config: { ...ariConfig(one), ari_endpoints: [other.url] } }
 }
 const allUp = (line: Line) =>
-  eventually("both connected", () => line.trunk.endpoints?.().every(({ status }) => status._tag === "Up") === true)
+  untilTrue("both connected", () => line.trunk.endpoints?.().every(({ status }) => status._tag === "Up") === true)
 const open = async (t: Test, config: object, node?: string) => {
   const line = await Line.up(ari, { ...config }, node)
   t.teardown(() => line.close())
@@ -70,7 +71,7 @@ t.test("given an endpoint whose handshakes never end, then its calls leave throu
   front.hold(true)
   const asked: Array<string | undefined> = []
   const dialing = line.originate(numberOf("011"), { leave: (endpoint) => asked.push(endpoint) > 0 })
-  await eventually("a connection that waits for its handshake", () => front.held() > 0)
+  await untilTrue("a connection that waits for its handshake", () => front.held() > 0)
   t.equal((await dialing).failure, undefined)
   front.hold(false)
   // A later request shows that nothing was still on its way.
@@ -94,7 +95,7 @@ t.test("given a call that left through one of them", async (t) => {
   t.equal(line.events(callId).length, before, "when another one reports it, then that is not believed")
   await one.refuseConnections(true)
   one.dropSockets()
-  await eventually("one is down", () => line.trunk.endpoints?.()[0]?.status._tag === "Down")
+  await untilTrue("one is down", () => line.trunk.endpoints?.()[0]?.status._tag === "Down")
   t.equal(line.statuses.at(-1)?._tag, "Up", "when its own is down, then the trunk is up")
   t.equal(line.trunk.statusOf?.(callId)._tag, "Down", "then the status for this call is down")
   t.match(await line.lookup(callId).catch((error: unknown) => error), { _tag: "ProviderError" }, "then it is not gone")
@@ -132,7 +133,7 @@ t.test("given calls of an earlier process", async (t) => {
   t.equal(line.trunk.mayAppear?.({ call: refTo(former), ageMillis: 500_000, ringTimeoutSeconds: 30 }), true)
   await other.refuseConnections(true)
   other.dropSockets()
-  await eventually("it is down", () => line.trunk.endpoints?.()[1]?.status._tag === "Down")
+  await untilTrue("it is down", () => line.trunk.endpoints?.()[1]?.status._tag === "Down")
   t.match(await line.lookup(nowhere).catch((error: unknown) => error), { _tag: "ProviderError" }, "when one is down, then no call is gone")
   const here = newCallId()
   line.trunk.adopt(refTo(here, { endpoint: one.url }))
@@ -149,7 +150,7 @@ t.test("when the configured Asterisk is restarted, then a call that left for ano
   one.crash()
   const mayAppear = (endpoint: string) =>
     line.trunk.mayAppear?.({ ageMillis: 300_000, call: refTo(newCallId(), { endpoint }), ringTimeoutSeconds: 30 })
-  await eventually("it is known to be another", () => mayAppear(one.url) === false)
+  await untilTrue("it is known to be another", () => mayAppear(one.url) === false)
   t.equal(mayAppear("http://pbx.example.com:8088"), true)
 })
 

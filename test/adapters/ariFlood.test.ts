@@ -5,7 +5,8 @@ import t, { type Test } from "tap"
 import ari from "#adapters/ari/ari.ts"
 import { OrganizationId } from "#core/Id.ts"
 import { trunksOfAll } from "#test/support/egress.ts"
-import { eventually, Line } from "./Line.ts"
+import { Line } from "./Line.ts"
+import { untilTrue } from "#test/support/until.ts"
 import { ScriptedAsterisk } from "./ScriptedAsterisk.ts"
 
 const organization = Schema.decodeSync(OrganizationId)
@@ -64,11 +65,11 @@ t.test("given an Asterisk that sends thousands of events at once", async (t) => 
   const sent = Array.from({ length: 5_000 }, () => randomUUID())
   for (const id of sent) flooding.tell(answered(id))
   const call = randomUUID()
-  await eventually("the first events", () => heard.length > 0)
+  await untilTrue("the first events", () => heard.length > 0)
   other.tell(answered(call))
-  await eventually("the event of another organization", () => others.length > 0)
+  await untilTrue("the event of another organization", () => others.length > 0)
   t.ok(heard.length < sent.length, "then another organization's event does not wait for all of them")
-  await eventually("all events", () => heard.length === sent.length)
+  await untilTrue("all events", () => heard.length === sent.length)
   t.strictSame(heard, sent, "then none is lost, and they keep their order")
   // A slice and a piece, once as they arrive and once in their turn.
   t.ok(turns.most() <= 60, `${turns.most()} events were handled in one turn of the event loop`)

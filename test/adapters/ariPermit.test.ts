@@ -6,7 +6,8 @@ import ari from "#adapters/ari/ari.ts"
 import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { trust } from "#test/support/tlsCertificate.ts"
 import { startTlsFront, type TlsFront } from "#test/support/tlsFront.ts"
-import { eventually, Line, newCallId, numberOf } from "./Line.ts"
+import { Line, newCallId, numberOf } from "./Line.ts"
+import { untilTrue } from "#test/support/until.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
 import { usual } from "#test/support/usual.ts"
 
@@ -40,7 +41,7 @@ given("when the permit ends while the handshake takes 3.5 s, then nothing leaves
   }
   front.hold(true)
   const dialing = line.originate(numberOf("011"), { leave })
-  await eventually("a connection that waits for its handshake", () => front.held() === 1)
+  await untilTrue("a connection that waits for its handshake", () => front.held() === 1)
   await sleep(1_500)
   permitted = false
   await sleep(2_000)
@@ -61,9 +62,9 @@ given("when the call is withdrawn while it waits for a connection, then its conn
   let asked = 0
   const request = { callId, from: undefined, leave: () => ++asked > 0, ...usual, to: numberOf("011") }
   const dialing = Effect.runFork(line.trunk.originate(request))
-  await eventually("a connection that waits for its handshake", () => front.held() === 1)
+  await untilTrue("a connection that waits for its handshake", () => front.held() === 1)
   await Effect.runPromise(Fiber.interrupt(dialing))
-  await eventually("the end of the connection", () => front.held() === 0)
+  await untilTrue("the end of the connection", () => front.held() === 0)
   front.hold(false)
   const next = await line.originate(numberOf("001"))
   t.equal(next.failure, undefined)
@@ -74,7 +75,7 @@ given("when the call is withdrawn while it waits for a connection, then its conn
 given("when the events' websocket is lost while it waits for a connection, then nothing leaves", async (t, { emulator, front, line }) => {
   front.hold(true)
   const dialing = line.originate(numberOf("011"))
-  await eventually("a connection that waits for its handshake", () => front.held() === 1)
+  await untilTrue("a connection that waits for its handshake", () => front.held() === 1)
   emulator.dropSockets()
   await line.status("Down")
   front.hold(false)

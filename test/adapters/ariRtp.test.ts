@@ -4,7 +4,8 @@ import { once } from "node:events"
 import t from "tap"
 import ari from "#adapters/ari/ari.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
-import { eventually, Line, numberOf } from "./Line.ts"
+import { Line, numberOf } from "./Line.ts"
+import { untilTrue } from "#test/support/until.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
 
 t.test("given audio over RTP, when frames are skipped, then the timestamps of later frames show it", async (t) => {
@@ -25,7 +26,7 @@ t.test("given audio over RTP, when frames are skipped, then the timestamps of la
       if (skipped > 0) stream.skip(skipped)
       stream.send(frame)
     }
-    await eventually("all packets", () => packets.length >= 6)
+    await untilTrue("all packets", () => packets.length >= 6)
   })
   const marked = packets.map((packet) => packet.readUInt8(1) >> 7)
   const since = (at: number, bytes: 2 | 4) =>

@@ -4,7 +4,8 @@ import ari from "#adapters/ari/ari.ts"
 import type { AriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { askAri, emulated } from "./emulatedLine.ts"
-import { eventually, Line, numberOf } from "./Line.ts"
+import { Line, numberOf } from "./Line.ts"
+import { untilTrue } from "#test/support/until.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
 import { refTo } from "#test/support/refTo.ts"
 
@@ -61,7 +62,7 @@ emulated("when a call is newer than a list of channels, then its absence means n
   emulator.holdLists(true)
   emulator.dropSockets()
   // One of them is for the other line, which has lost its socket as well.
-  await eventually("requested lists", () => emulator.heldLists() === 2)
+  await untilTrue("requested lists", () => emulator.heldLists() === 2)
   const { callId, failure } = await placing
   t.equal(failure, undefined)
   emulator.holdLists(false)
@@ -75,7 +76,7 @@ emulated("when a call is newer than a list of channels, then its absence means n
 
 emulated("when a call is answered while nobody listens, then its end is not reported as unanswered", async (t, emulator, line) => {
   const answered = (callId: string) =>
-    eventually("the answer", () => emulator.log.entries.some(({ channelId, kind }) => channelId === callId && kind === "answered"))
+    untilTrue("the answer", () => emulator.log.entries.some(({ channelId, kind }) => channelId === callId && kind === "answered"))
   const earlier = await Line.up(ari, ariConfig(emulator), "node")
   emulator.letRing(true)
   emulator.holdDropped(true)
@@ -83,7 +84,7 @@ emulated("when a call is answered while nobody listens, then its end is not repo
   await earlier.event(callId, "Rang")
   await earlier.close()
   // Only the other line still listens.
-  await eventually("no listener", () => emulator.listeners() === 1)
+  await untilTrue("no listener", () => emulator.listeners() === 1)
   emulator.letRing(false)
   await answered(callId)
   const next = await Line.up(ari, ariConfig(emulator), "node")
@@ -99,7 +100,7 @@ emulated("when a call is answered while nobody listens, then its end is not repo
   await emulator.refuseConnections(true)
   emulator.dropSockets()
   await line.status("Down")
-  await eventually("no listener", () => emulator.listeners() === 0)
+  await untilTrue("no listener", () => emulator.listeners() === 0)
   emulator.letRing(false)
   await answered(second)
   await emulator.refuseConnections(false)

@@ -9,7 +9,7 @@ import type { AriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { fromMulaw } from "#test/emulators/ari/Sound.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
 import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
-import { untilTrue } from "#test/support/until.ts"
+import { until, untilTrue } from "#test/support/until.ts"
 import { refTo } from "#test/support/refTo.ts"
 import { askAri, emulatedWith, recording } from "./emulatedLine.ts"
 import { Line, numberOf } from "./Line.ts"
@@ -51,14 +51,14 @@ const begun = async (line: Line, callId: CallId, request: Asked, leave = () => t
 const hearsCallee = async (stream: MediaStream) => {
   const byAgent: Array<number> = []
   stream.listen({ frame: (frame) => byAgent.push(...Array.from(frame, fromMulaw)), closed: () => {} })
-  await speakUntil(stream, async () => clearest(byAgent, CALLEE_HERTZ).share > 0.9)
+  await speakUntil(stream, async () => clearest(byAgent, CALLEE_HERTZ) > 0.9)
 }
 
 /** Why the transfer has not begun, or otherwise its outcome: `answered`, or why nobody did. */
 const transferred = async (line: Line, callId: CallId, request: Asked) => {
   const failure = await begun(line, callId, request)
   if (failure !== undefined) return failure
-  const told = await line.until("outcome of the transfer", () =>
+  const told = await until("outcome of the transfer", () =>
     line.events(callId).find((event) => event._tag === "HungUp" || (event._tag === "Transferred" && event.transfer === tries.get(callId)))
   )
   if (told._tag !== "Transferred") return told
@@ -159,7 +159,7 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
   const heard = (number: string) => recording(`${asterisk.runFolder}/heard/${number.slice(1)}.wav`)
 
   /** Whether enough of the tone was heard: on a busy machine it may come late. */
-  const hearsEnough = (samples: ReadonlyArray<number>) => samples.length >= 4 * SAMPLE_RATE && clearest(samples, CALLEE_HERTZ).share > 0.9
+  const hearsEnough = (samples: ReadonlyArray<number>) => samples.length >= 4 * SAMPLE_RATE && clearest(samples, CALLEE_HERTZ) > 0.9
   t.test("when it is transferred, then each hears the other, and no longer the agent", async (t) => {
     // The callee echoes what it hears, so the destination hears its own tone once audio flows in both directions. (A MixMonitor at the callee's end often
     // writes silence once the sound there has paused, although the packets arrive.)
@@ -170,7 +170,7 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
       t.strictSame(await transferred(line, callId, to("710", { to: other })), "answered")
       await speakUntil(stream, async () => hearsEnough(await heard(other)))
       const byOther = await heard(other)
-      t.ok(clearest(byOther, OUR_HERTZ).share < 0.5, "and not the agent")
+      t.ok(clearest(byOther, OUR_HERTZ) < 0.5, "and not the agent")
     })
     await line.hangup(callId)
     await untilTrue("nobody there", () => isEmpty(at))

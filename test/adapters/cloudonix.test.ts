@@ -12,7 +12,6 @@ holdForCalls("cloudonix", {
     ["up", "up"],
     ["ended", "ended", "gone"]
   ],
-  lost: ["001", ["Answered", "HungUp normal_clearing"]],
   otherwise: "ringing",
   otherTimes: [-86_400_000],
   anId: "0".repeat(32),

@@ -17,8 +17,6 @@ type Presence = "queued" | "ringing" | "up" | "ended" | "gone"
 export interface CallRules {
   /** The states in which a call can be looked up, and what a look by its id says, and one by its number. */
   readonly states: ReadonlyArray<readonly [State, byId: Presence, byNumber?: Presence]>
-  /** What is reported of an end that only a look finds, from the call's name on. */
-  readonly lost: readonly [ending: string, story: ReadonlyArray<string>]
   /** False: a call is found by an id of ours, whatever its number. */
   readonly isFoundByNumber?: false
   /** What a look says of a call that cannot be told from another one that has ended. */
@@ -82,10 +80,10 @@ const hangUps = (name: CarrierName, title: string, { isOverWithoutTrace, noEnds,
 }
 
 const looks = (name: CarrierName, title: string, rules: CallRules): void => {
-  const { anId, isFoundByNumber, lost, noLooks, otherTimes, otherwise = "ended", states } = rules
+  const { anId, isFoundByNumber, noLooks, otherTimes, otherwise = "ended", states } = rules
   t.test(`given calls through ${title} to look up`, async (t) => {
-    const { callIn, emulator, hasEnded, hosted } = await openCarrier(t, name)
-    const { callbacks, places, server } = emulator
+    const { callIn, emulator, hosted } = await openCarrier(t, name)
+    const { places, server } = emulator
     for (const [state, byId, byNumber = byId] of states) {
       await t.test(`when it is ${state}, then it is found by its id, and by its number`, async (t) => {
         const { callId, id, ref } = await callIn(state)
@@ -97,18 +95,6 @@ const looks = (name: CarrierName, title: string, rules: CallRules): void => {
         emulator.holdQueue?.(false)
       })
     }
-    await t.test("when its callbacks are lost, then the look reports its end, and what it cost", async (t) => {
-      const [ending, story] = lost
-      callbacks.hold()
-      const { callId, to } = await hosted.originate(numberOf(ending))
-      await untilTrue("end", () => hasEnded(to))
-      callbacks.lose()
-      t.equal(await hosted.lookup(hosted.ref(callId)), "ended")
-      t.strictSame(
-        hosted.line.story(callId).filter((word) => word !== "Named"),
-        story
-      )
-    })
     if (isFoundByNumber !== false)
       await t.test("when there are several calls to the number, then it is not known which one it is", async (t) => {
         const { ref, to } = await callIn(otherwise === "ended" ? "ended" : "ringing")

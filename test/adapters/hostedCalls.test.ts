@@ -4,11 +4,9 @@ import { errorOf as telnyxError } from "#test/emulators/telnyx/TelnyxErrors.ts"
 import { errorOf as vonageError } from "#test/emulators/vonage/VonageErrors.ts"
 import { type CallRules, DAY_MILLIS, holdForCalls, nothing, page } from "./hostedCallRules.ts"
 
-const talked = ["001", ["Answered", "HungUp normal_clearing", "Billed"]] as const
 const aUuid = "aaaaaaaa-bbbb-cccc-dddd-0123456789ab"
 
 const ofDialect: Omit<CallRules, "states"> = {
-  lost: ["013", ["HungUp no_answer", "Billed"]],
   otherTimes: [-DAY_MILLIS, DAY_MILLIS],
   anId: "00000000-0000-4000-8000-000000000000",
   noIds: ["", "../Number", "request:", "request:../x"],
@@ -29,7 +27,6 @@ holdForCalls("telnyx", {
     ["up", "up"],
     ["ended", "ended", "gone"]
   ],
-  lost: ["001", ["Answered"]],
   isFoundByNumber: false,
   isOverWithoutTrace: false,
   otherTimes: [],
@@ -43,7 +40,6 @@ holdForCalls("telnyx", {
 })
 holdForCalls("twilio", {
   states: (["queued", "ringing", "up", "ended"] as const).map((state) => [state, state]),
-  lost: talked,
   otherTimes: [-DAY_MILLIS, DAY_MILLIS],
   anId: `CA${"0".repeat(32)}`,
   noIds: ["../Recordings"],
@@ -59,7 +55,6 @@ holdForCalls("vonage", {
     ["up", "up"],
     ["ended", "ended"]
   ],
-  lost: talked,
   // Vonage is asked for all calls since then.
   otherTimes: [DAY_MILLIS],
   anId: aUuid,

@@ -44,7 +44,6 @@ export const openCarrier = async <Name extends CarrierName>(t: Test, name: Name,
   t.teardown(() => hosted.close())
   return { emulator, hosted, ...watching(emulator, hosted) }
 }
-export type Opened = Awaited<ReturnType<typeof openCarrier>>
 
 const watching = (emulator: HostedEmulator, hosted: Hosted) => {
   const idOf = (to: string) => [...emulator.calls].findLast(([, { number }]) => number === to)?.[0]

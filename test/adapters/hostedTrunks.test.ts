@@ -29,10 +29,8 @@ t.test("with wrong credentials, the trunk is down for them, calls are refused, a
   const cases: ReadonlyArray<readonly [CarrierName, object, reason: string, detail: RegExp]> = [
     ["cloudonix", { bearer_token: "XIwrong\nline é" }, "auth_refused", /401/],
     ["cloudonix", { domain_id: "other" }, "misconfigured", /domain/],
-    ["plivo", { auth_token: "a-wrong-token" }, "auth_refused", /401/],
     ["telnyx", { api_key: "KEYwrong\nline é" }, "auth_refused", /401/],
     ["telnyx", { connection_id: "17" }, "misconfigured", /connection_id/],
-    ["vobiz", { auth_token: "a-wrong-token" }, "auth_refused", /401/],
     ["vonage", { private_key: strangersKey }, "auth_refused", /^HTTP 401 unauthorized: Unauthorized/]
   ]
   for (const [name, more, reason, detail] of cases) {
@@ -41,7 +39,7 @@ t.test("with wrong credentials, the trunk is down for them, calls are refused, a
     const { failure } = await hosted.originate(numberOf("001"))
     t.match(failure, { _tag: "OriginateRefused", reason }, name)
     t.match(hosted.line.statuses[0], { _tag: "Connecting" })
-    t.notMatch(JSON.stringify([failure, ...hosted.line.statuses]), /XIwrong|KEYwrong|PRIVATE|a-wrong-token/)
+    t.notMatch(JSON.stringify([failure, ...hosted.line.statuses]), /XIwrong|KEYwrong|PRIVATE/)
     t.equal(log.count("originate"), 0)
   }
 })
@@ -59,7 +57,7 @@ t.test("given credentials that are revoked while the trunk is up, then a refused
 
 t.test("without an address, or what places calls or proves callbacks, nothing is sent", { buffered: true }, async (t) => {
   const cases: ReadonlyArray<readonly [CarrierName, object, isPublic: boolean, reason: string, detail: RegExp]> = [
-    ...carrierNames.map((name) => [name, {}, false, "unreachable", /PUBLIC_URL/] as const),
+    ["plivo", {}, false, "unreachable", /PUBLIC_URL/],
     ["telnyx", { connection_id: "" }, true, "misconfigured", /connection_id/],
     ["telnyx", { webhook_public_key: "A6EHv" }, true, "misconfigured", /webhook_public_key/],
     ["vonage", { private_key: "MIIEvQ" }, true, "misconfigured", /private_key/],
@@ -122,11 +120,7 @@ t.test("a configuration is tested without placing a call, and any faults are nam
   const cases: ReadonlyArray<readonly [CarrierName, object, checks: ReadonlyArray<string>]> = [
     ["cloudonix", {}, ["credentials passed"]],
     ["cloudonix", { domain_id: "other" }, ["credentials failed"]],
-    ["plivo", {}, ["credentials passed"]],
-    ["telnyx", {}, ["credentials passed"]],
     ["telnyx", { connection_id: "", webhook_public_key: "" }, ["credentials passed", "configuration failed"]],
-    ["twilio", {}, ["credentials passed"]],
-    ["vobiz", { auth_token: "a-wrong-token" }, ["credentials failed"]],
     ["vonage", {}, ["credentials passed", "application passed"]],
     ["vonage", { private_key: strangersKey }, ["credentials failed", "application passed"]],
     ["vonage", { api_secret: "wrong secret" }, ["credentials passed", "application failed"]],
@@ -141,7 +135,7 @@ t.test("a configuration is tested without placing a call, and any faults are nam
       name
     )
     t.ok(checks.every(({ advice, result }) => result !== "failed" || advice !== undefined))
-    t.notMatch(JSON.stringify(checks), /BEGIN|wrong secret|a-wrong-token/)
+    t.notMatch(JSON.stringify(checks), /BEGIN|wrong secret/)
     server.fail({ acts: false, reply: page }, () => true, 2)
     t.match(await checksOf(adapters[name], account, server.url), [{ name: "connection", result: "failed" }], "when something else answers")
     t.equal(log.count("originate"), 0)

@@ -99,18 +99,3 @@ heard("given an utterance that is given up", function* (t) {
   for (let times = 0; times < 8; times++) hears(talk)
   t.equal(recognition.listening(), 0, "when somebody speaks for too long, then they do not keep one")
 })
-
-heard("given answers that are no longer awaited", function* (t) {
-  const recognition = yield* recognizing({ listening: 2 })
-  yield* Effect.scoped(
-    Effect.gen(function* () {
-      const { hears, session } = yield* call(recognition, hints)
-      hears(quiet(500), pcm("no thank you"), quiet(100))
-      session.finalize()
-    })
-  )
-  t.equal(recognition.listening(), 0, "then its decoder is free")
-  const { hears, text } = yield* call(recognition, hints)
-  hears(quiet(500), pcm("yes"), quiet(100))
-  t.equal(yield* text, "yes", "then the next caller gets their own answer")
-})

@@ -1,20 +1,18 @@
-/** A tone for the callee, and the level and purity of what comes back. */
+/** A tone for the callee, and the purity of what comes back. */
 import { setTimeout as sleep } from "node:timers/promises"
 import type { MediaStream } from "#core/provider/Media.ts"
 import { fromMulaw, toMulaw } from "#test/emulators/ari/Sound.ts"
 
 const FRAME_SAMPLES = 160
 export const SAMPLE_RATE = 8_000
-const FULL_SCALE = 32_635
 /** A pitch at which frames of 20 ms join without a step. */
 export const OUR_HERTZ = 1_000
 const OUR_PEAK = 8_000
-export const OUR_LEVEL = 20 * Math.log10(OUR_PEAK / Math.SQRT2 / FULL_SCALE)
 const ourTone = Array.from({ length: FRAME_SAMPLES }, (_, n) => OUR_PEAK * Math.sin((2 * Math.PI * OUR_HERTZ * n) / SAMPLE_RATE))
-export const ourFrame = Uint8Array.from(ourTone, toMulaw)
+const ourFrame = Uint8Array.from(ourTone, toMulaw)
 
-/** The level in decibels of full scale, and the share of the energy at one pitch. */
-const measure = (samples: ReadonlyArray<number>, hertz: number): { readonly level: number; readonly share: number } => {
+/** The share of the energy at one pitch. */
+const shareOf = (samples: ReadonlyArray<number>, hertz: number): number => {
   let energy = 0
   let real = 0
   let imaginary = 0
@@ -23,11 +21,7 @@ const measure = (samples: ReadonlyArray<number>, hertz: number): { readonly leve
     real += sample * Math.cos((2 * Math.PI * hertz * n) / SAMPLE_RATE)
     imaginary += sample * Math.sin((2 * Math.PI * hertz * n) / SAMPLE_RATE)
   })
-  const length = Math.max(1, samples.length)
-  return {
-    level: 10 * Math.log10(energy / length / FULL_SCALE ** 2 + 1e-12),
-    share: (2 * (real * real + imaginary * imaginary)) / (length * Math.max(1, energy))
-  }
+  return (2 * (real * real + imaginary * imaginary)) / (Math.max(1, samples.length) * Math.max(1, energy))
 }
 
 /** Longer than any busy machine needs. */
@@ -66,14 +60,12 @@ const WINDOW_SAMPLES = SAMPLE_RATE / 8
 const STEP_SAMPLES = FRAME_SAMPLES
 
 /**
- * The level and purity of the clearest eighth of a second of a recording. On a busy machine both ends stall repeatedly: what matters is that the
+ * The purity of the clearest eighth of a second of a recording. On a busy machine both ends stall repeatedly: what matters is that the
  * sound arrives unchanged, not that it never pauses.
  */
 export const clearest = (samples: ReadonlyArray<number>, hertz: number) => {
-  let best = measure([], hertz)
-  for (let at = 0; at + WINDOW_SAMPLES <= samples.length; at += STEP_SAMPLES) {
-    const one = measure(samples.slice(at, at + WINDOW_SAMPLES), hertz)
-    if (one.share > best.share) best = one
-  }
-  return best
+  let share = 0
+  for (let at = 0; at + WINDOW_SAMPLES <= samples.length; at += STEP_SAMPLES)
+    share = Math.max(share, shareOf(samples.slice(at, at + WINDOW_SAMPLES), hertz))
+  return share
 }

@@ -32,36 +32,24 @@ export const expectedOf = ({ suffix, ...kind }: Kind, provider: Provider): Expec
 
 const once = (disposition: string, cause: string) => ({ dispositions: [disposition], cause })
 const retried = (disposition: string, cause: string) => ({ dispositions: [disposition, disposition], cause })
+const of = (share: number, emulator: string, asterisk?: string) => ({
+  share,
+  suffix: { emulator, ...(asterisk === undefined ? {} : { asterisk }) }
+})
 
 export const kinds: ReadonlyArray<Kind> = [
-  { title: "talks, then hangs up", suffix: { emulator: "001", asterisk: "100" }, share: 20, ...once("user_hangup", "normal_clearing") },
-  {
-    title: "presses keys",
-    suffix: { emulator: "010", asterisk: "600" },
-    share: 3,
-    ...once("user_hangup", "normal_clearing"),
-    keys: "1234#"
-  },
-  {
-    title: "stays until we hang up",
-    suffix: { emulator: "011", asterisk: "110" },
-    share: 1,
-    ...once("call_duration_exceeded", "duration_exceeded")
-  },
-  { title: "loses the line mid-call", suffix: { emulator: "005" }, share: 1, ...once("user_hangup", "network_out_of_order") },
-  { title: "has its events repeated", suffix: { emulator: "006" }, share: 1, ...once("user_hangup", "normal_clearing") },
-  {
-    title: "is an answering machine",
-    suffix: { emulator: "004", asterisk: "500" },
-    share: 3,
-    ...once("voicemail_detected", "machine_detected")
-  },
-  { title: "is busy", suffix: { emulator: "002", asterisk: "200" }, share: 3, ...retried("busy", "user_busy") },
-  { title: "never picks up", suffix: { emulator: "003", asterisk: "300" }, share: 2, ...retried("no-answer", "ring_timeout") },
-  { title: "rings, then gives up", suffix: { emulator: "013", asterisk: "310" }, share: 2, ...retried("no-answer", "no_answer") },
-  { title: "declines", suffix: { emulator: "007", asterisk: "400" }, share: 2, ...once("failed", "call_rejected") },
-  { title: "does not exist", suffix: { emulator: "008", asterisk: "404" }, share: 1, ...once("failed", "unallocated_number") },
-  { title: "meets a congested network", suffix: { emulator: "009", asterisk: "800" }, share: 1, ...once("failed", "congestion") }
+  { title: "talks, then hangs up", ...of(20, "001", "100"), ...once("user_hangup", "normal_clearing") },
+  { title: "presses keys", ...of(3, "010", "600"), ...once("user_hangup", "normal_clearing"), keys: "1234#" },
+  { title: "stays until we hang up", ...of(1, "011", "110"), ...once("call_duration_exceeded", "duration_exceeded") },
+  { title: "loses the line mid-call", ...of(1, "005"), ...once("user_hangup", "network_out_of_order") },
+  { title: "has its events repeated", ...of(1, "006"), ...once("user_hangup", "normal_clearing") },
+  { title: "is an answering machine", ...of(3, "004", "500"), ...once("voicemail_detected", "machine_detected") },
+  { title: "is busy", ...of(3, "002", "200"), ...retried("busy", "user_busy") },
+  { title: "never picks up", ...of(2, "003", "300"), ...retried("no-answer", "ring_timeout") },
+  { title: "rings, then gives up", ...of(2, "013", "310"), ...retried("no-answer", "no_answer") },
+  { title: "declines", ...of(2, "007", "400"), ...once("failed", "call_rejected") },
+  { title: "does not exist", ...of(1, "008", "404"), ...once("failed", "unallocated_number") },
+  { title: "meets a congested network", ...of(1, "009", "800"), ...once("failed", "congestion") }
 ]
 
 /** Contacts that the campaign retries are spread over this first part of the list. */

@@ -21,13 +21,6 @@ const nameWidth = 10
 const heading = (name: string): string => styled("dim", name.padEnd(nameWidth))
 const clock = (seconds: number): string => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`
 const secondsSince = (at: number): number => Math.max(0, Math.round((Date.now() - at) / 1000))
-const secondsUntil = (at: number): number => Math.max(0, Math.ceil((at - Date.now()) / 1000))
-
-const retriesOf = ({ nextRetryAt, retriesWaiting }: Progress): string => {
-  if (nextRetryAt === undefined || retriesWaiting === 0) return "none waiting"
-  const seconds = secondsUntil(nextRetryAt)
-  return `${retriesWaiting} waiting, ${seconds === 0 ? "the next is due" : `the next due in ${seconds} s`}`
-}
 
 const conversationsOf = ({ conversations: { held, of } = { held: 0, of: 0 } }: Progress): string => `${held} of ${of} held`
 
@@ -46,7 +39,7 @@ const bar = (share: number, width: number): string => {
 }
 
 const blockOf = (progress: Progress): ReadonlyArray<string> => {
-  const { calls, contacts, dialsPerSecond, done, live, slots, startedAt } = progress
+  const { calls, contacts, dialsPerSecond, done, live, retriesWaiting, slots, startedAt } = progress
   // A terminal that does not know its width reports 0.
   const width = Math.max(leastBar, Math.min(widestBar, (process.stdout.columns || 80) - 30))
   const used = Math.min(width, Math.round((live / slots) * Math.min(width, slots)))
@@ -58,17 +51,17 @@ const blockOf = (progress: Progress): ReadonlyArray<string> => {
     `    ${heading("live")}${gauge} ${live} of ${slots} slots`,
     `    ${heading("dialing")}${dialsPerSecond.toFixed(1)} calls/s`,
     `    ${heading("so far")}${outcomes.map((name) => `${styled(colors[name], String(calls[name]))} ${name}`).join(styled("dim", " · "))}`,
-    `    ${heading("retries")}${retriesOf(progress)}`,
+    `    ${heading("retries")}${retriesWaiting} waiting`,
     ...(progress.conversations === undefined ? [] : [`    ${heading("talks")}${conversationsOf(progress)}`])
   ]
 }
 
 const lineOf = (progress: Progress): string => {
-  const { calls, contacts, dialsPerSecond, done, live, slots, startedAt } = progress
+  const { calls, contacts, dialsPerSecond, done, live, retriesWaiting, slots, startedAt } = progress
   const counts = outcomes.map((name) => `${calls[name]} ${name}`).join(", ")
   const time = clock(secondsSince(startedAt)).padStart(6)
   const talks = progress.conversations === undefined ? "" : `, talks: ${conversationsOf(progress)}`
-  return `${time}  ${done}/${contacts} contacts, ${live}/${slots} live, ${dialsPerSecond.toFixed(1)} calls/s, ${counts}, retries: ${retriesOf(progress)}${talks}`
+  return `${time}  ${done}/${contacts} contacts, ${live}/${slots} live, ${dialsPerSecond.toFixed(1)} calls/s, ${counts}, ${retriesWaiting} retries waiting${talks}`
 }
 
 const hideCursor = "\x1b[?25l"

@@ -26,8 +26,6 @@ export interface Progress {
   readonly dialsPerSecond: number
   readonly calls: Readonly<Record<OutcomeName, number>>
   readonly retriesWaiting: number
-  /** When the next retry is due, in epoch milliseconds; undefined if none waits. */
-  readonly nextRetryAt: number | undefined
   /** How many conversations are over; undefined: there are none. */
   readonly conversations: { readonly held: number; readonly of: number } | undefined
 }
@@ -35,15 +33,8 @@ export interface Progress {
 const rateMillis = 4000
 const longestMillis = 1_200_000
 
-/** Remembers when retries were first seen: they become due in the same order. */
-const makeRetryClock = (delayMillis: number) => {
-  const dueAt: Array<number> = []
-  return ({ executed_count, processed_rows, total_queued_count, total_rows }: Campaign) => {
-    const done = executed_count - processed_rows
-    while (dueAt.length < total_queued_count - total_rows) dueAt.push(Date.now() + delayMillis)
-    return { retriesWaiting: Math.max(0, dueAt.length - done), nextRetryAt: dueAt[done] }
-  }
-}
+const retriesWaitingIn = ({ executed_count, processed_rows, total_queued_count, total_rows }: Campaign): number =>
+  Math.max(0, total_queued_count - total_rows - (executed_count - processed_rows))
 
 const makeRateMeter = () => {
   const seen: Array<{ readonly at: number; readonly count: number }> = []
@@ -84,7 +75,6 @@ const isCompleted = ({ logs, name, state }: Campaign): boolean => {
 
 interface Setting {
   readonly slots: number
-  readonly retryDelaySeconds: number
   /** The conversations that run beside the campaign. */
   readonly conversations: Conversations | undefined
   readonly signal: AbortSignal
@@ -94,18 +84,17 @@ interface Setting {
 export const watch = async (
   api: Api,
   campaign: Campaign,
-  { conversations, retryDelaySeconds, signal, slots }: Setting,
+  { conversations, signal, slots }: Setting,
   { everyMillis, show }: Pick<Display, "everyMillis" | "show">
 ): Promise<Campaign> => {
   const startedAt = Date.now()
-  const retries = makeRetryClock(retryDelaySeconds * 1000)
   const rate = makeRateMeter()
   while (Date.now() < startedAt + longestMillis) {
     const { campaign: now, ...seen } = await look(api, campaign.id)
     const beside = await conversations?.look(now)
     show({
       ...seen,
-      ...retries(now),
+      retriesWaiting: retriesWaitingIn(now),
       conversations: beside,
       // A run is in progress until its end is on record, a little longer than its call.
       live: Math.min(seen.live + (beside?.live ?? 0), slots),

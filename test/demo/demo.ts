@@ -164,7 +164,7 @@ const runCampaign = async (options: Options, on: Display, prepared: Prepared) =>
   standstills.enable()
   await api.longestStandstill()
   await api.startCampaign(campaign.id)
-  const ended = await watch(api, campaign, { slots, retryDelaySeconds, conversations, signal: interrupted.signal }, on)
+  const ended = await watch(api, campaign, { slots, conversations, signal: interrupted.signal }, on)
   const progress = await api.progress(campaign.id)
   const stallMillis = { callees: standstills.max / 1e6, service: await api.longestStandstill() }
   const runs = await api.allRuns(campaign.id)

@@ -1,9 +1,8 @@
 /** `npm run talk` as a person at a terminal uses it. */
 import { writeFile } from "node:fs/promises"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import t from "tap"
+import { answeringServer } from "#test/support/answeringServer.ts"
 import { definition } from "#test/support/talkScript.ts"
 import { programOf } from "./runProgram.ts"
 
@@ -40,23 +39,19 @@ t.test("given an agent with tools in its file, then they can be called", async (
   await writeFile(file, JSON.stringify(agent))
   t.match((await talk([file], ["goodbye"])).shown, /calls hang_up \{.*\}\n(?:.*\n)*agent: So long\.\n(?:.*\n)*disposition: end_call_tool/)
 
-  const asked: Array<string> = []
-  const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`)
-    response.end('{"queued":true}')
-  })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  t.teardown(() => server.close())
-  // The cast holds because the server listens on TCP.
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/people/{{first_name}}`
-  const person = { schema_version: 1, type: "http_api", config: { method: "POST", url } }
+  const { asked, url } = await answeringServer(t, (response) => void response.end('{"queued":true}'))
+  const person = { schema_version: 1, type: "http_api", config: { method: "POST", url: `${url}/people/{{first_name}}` } }
   const tool = { tool_uuid: toolUuid, name: "Operator", description: "Asks for a human.", definition: person }
   await writeFile(file, JSON.stringify({ ...agent, tools: [tool] }))
   t.match(
     (await talk([file], ["I want to talk to a human."])).shown,
     /operator: \{"status":"success","status_code":200,"data":\{"queued":true\}\}/
   )
-  t.strictSame(asked, ["POST /people/Ada"], "the service is really called")
+  t.strictSame(
+    asked.map(({ line }) => line),
+    ["POST /people/Ada"],
+    "the service is really called"
+  )
   await writeFile(file, JSON.stringify({ ...agent, tools: [{ name: "Hang up" }] }))
   t.match(await talk([file], []), { status: 1, errors: /^Tool 1 in .* lacks its tool_uuid, name or definition\n/ })
 })

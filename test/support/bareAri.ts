@@ -4,7 +4,7 @@ import type { Asterisk } from "./asterisk.ts"
 import "./priority.ts"
 import { until } from "./until.ts"
 
-export interface Channel {
+interface Channel {
   readonly id: string
   readonly state: string
   readonly channelvars?: Record<string, string>
@@ -24,7 +24,7 @@ export interface Ending {
 }
 
 export const app = "lab-test"
-export const eventMillis = 600_000
+const eventMillis = 600_000
 let serial = 0
 /** All ids have the same length, because Asterisk treats an id as taken if another one begins with it. */
 export const newId = () => {
@@ -72,4 +72,3 @@ export const connect = async (asterisk: Asterisk) => {
   }
   return { ...events, ask, originate, answered, hangup, ended }
 }
-export type Client = Awaited<ReturnType<typeof connect>>

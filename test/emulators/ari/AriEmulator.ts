@@ -37,7 +37,6 @@ export type AriEmulatorOptions = {
   readonly seed?: number
   /** False: callees are silent. Audio sent to them is counted nevertheless. */
   readonly media?: boolean
-  readonly asteriskVersion?: string
   /** This Asterisk has no WebSocket for audio, and names this RTP address, whoever listens there. */
   readonly namesRtpAt?: { readonly address: string; readonly port: number }
   /** All other trunks are refused with 500 "Allocation failed"; by default only those with `unknown` or `nobody` in their name. */
@@ -123,7 +122,7 @@ export class AriEmulator {
       log: this.log,
       media,
       namesRtpAt,
-      version: options.asteriskVersion ?? "22.10.1",
+      version: "22.10.1",
       knowsTrunk: (trunk) => (trunks === undefined ? !/unknown|nobody/.test(trunk) : trunks.includes(trunk)),
       startupTime: () => new Date(this.#startedAt).toISOString().replace("Z", "+0000")
     }

@@ -23,7 +23,6 @@ class CloudonixEmulator extends HostedEmulator<CloudonixSession> {
     id: 3,
     recordUrl: undefined,
     recordSays: undefined,
-    staticKey: undefined,
     hasCallbacks: true,
     hasCredit: true
   }
@@ -84,9 +83,9 @@ class CloudonixEmulator extends HostedEmulator<CloudonixSession> {
     const session = new CloudonixSession(this, order)
     this.sessions.set(session.token, session)
     session.start()
-    const { destination, direction, domainId, subscriberId, token } = session.record()
+    const { destination, direction, domainId, token } = session.record()
     await session.placed
-    return { status: 200, body: { domainId, subscriberId, destination, direction, token } }
+    return { status: 200, body: { domainId, destination, direction, token } }
   }
 
   /** Only live sessions are listed. */

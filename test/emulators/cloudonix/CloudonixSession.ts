@@ -4,7 +4,7 @@ import type { CallEnd } from "#test/emulators/shared/CallLife.ts"
 import { type HostedAccount, HostedCall, type OnReply } from "#test/emulators/shared/HostedCall.ts"
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import { cloudonixWords } from "./cloudonixMedia.ts"
-import { dialIn, type Dialed } from "./cxml.ts"
+import { type Dialed, isDial } from "./cxml.ts"
 import type { Order } from "./orders.ts"
 
 type SessionStatus = "new" | "processing" | "ringing" | "connected" | Ended
@@ -18,8 +18,6 @@ export interface Domain {
   recordUrl: string | undefined
   /** What the record says instead of the real outcome. */
   recordSays: string | undefined
-  /** The key that is sent with each callback. */
-  staticKey: string | undefined
   /** False: status callbacks are lost, and only the record comes. */
   hasCallbacks: boolean
   /** False: the account has no credit, which only the session shows. */
@@ -104,33 +102,24 @@ export class CloudonixSession extends HostedCall<Told> {
 
   /** The session object, as in callbacks. */
   record() {
-    const { destination, callerId, callback, timeLimit } = this.order
+    const { destination, callerId } = this.order
     const times = { call: this.#startedAt, answer: this.#answeredAt, end: this.endedAt }
     const iso = (at: number | undefined) => (at === undefined ? null : new Date(at).toISOString())
     return {
       id: this.#id,
       domainId: this.#domain.id,
       domain: this.#domain.name,
-      subscriberId: 372,
       destination,
       callerId,
       direction: "outbound-api",
       token: this.token,
-      timeLimit: timeLimit ?? null,
       status: this.status,
       ...(this.#error === undefined ? {} : { error: this.#error }),
       createdAt: iso(this.#createdAt),
       modifiedAt: iso(this.#modifiedAt),
       callStartTime: times.call ?? null,
       callAnswerTime: times.answer ?? null,
-      callEndTime: times.end ?? null,
-      startTime: iso(times.call),
-      answerTime: iso(times.answer),
-      endTime: iso(times.end),
-      vappServer: "127.0.0.1",
-      profile: {},
-      callback: callback ?? null,
-      routes: []
+      callEndTime: times.end ?? null
     }
   }
 
@@ -166,18 +155,18 @@ export class CloudonixSession extends HostedCall<Told> {
 
   #obey(document: string): void {
     const [verb] = verbsOf(document) ?? []
-    const dialed = verb && dialIn(verb)
     if (verb?.name === "Connect") return this.restream(document)
-    if (dialed !== undefined) return this.#connect(dialed)
+    if (isDial(verb)) return this.#connect(verb)
     const millis = verb?.name === "Pause" ? Number(verb.attributes["length"] ?? 1) * 1000 * this.#account.lives.pace.scale : 0
     // The call ends with its document.
     setTimeout(() => this.life?.hangUp(), millis).unref()
   }
 
   /** Dials a destination, reports nothing about it, and requests the next document once the dial is over. */
-  #connect({ action, number, ringTimeoutSeconds, shown = this.order.callerId }: Dialed): void {
+  #connect({ attributes, children: [{ text: number }] }: Dialed): void {
+    const { action, callerId: shown = this.order.callerId, timeout = "60" } = attributes
     const dialed = this.#account.lives.dial(
-      { id: randomUUID(), number, shown, ringTimeoutSeconds },
+      { id: randomUUID(), number, shown, ringTimeoutSeconds: Number(timeout) },
       {
         ringing: () => {},
         answered: () => {},
@@ -248,9 +237,7 @@ export class CloudonixSession extends HostedCall<Told> {
   }
 
   #post(url: string, body: string, queue = this.token, onReply?: OnReply): void {
-    const { staticKey } = this.#domain
-    const key = staticKey === undefined ? {} : { "x-cx-apikey": staticKey }
-    const headers = { "content-type": "application/json", "x-cx-domain": this.#domain.name, ...key }
+    const headers = { "content-type": "application/json", "x-cx-domain": this.#domain.name }
     this.#account.callbacks.send(queue, { url, headers, body, ...(onReply === undefined ? {} : { onReply }) })
   }
 

@@ -1,7 +1,8 @@
-/** What Cloudonix requires of a request for a call. Members that are not documented are refused, so that mistakes of the adapter show. */
-import { verbsOf } from "#test/emulators/twilio/twiml.ts"
+/** What Cloudonix requires of a request for a call. */
+import Type from "typebox"
 import type { CarrierAnswer, CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
-import { isObject, jsonIn, strayIn } from "#test/emulators/shared/json.ts"
+import { closed, membersIn } from "#test/emulators/shared/json.ts"
+import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 
 export interface Order {
   readonly destination: string
@@ -15,26 +16,27 @@ export interface Order {
 /** Errors are JSON with a message; their real form is not documented. */
 export const errorOf = (status: number, message: string): CarrierAnswer => ({ status, body: { message, status } })
 
-const documented = "application callback caller-id cxml destination profile routes send-digits timeLimit timeout trunk url"
-const defaultRingSeconds = 60
-
-const isNumber = (value: unknown): value is string => typeof value === "string" && /^\+?\d{7,15}$/.test(value)
-const isSeconds = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value > 0
+const number = Type.String({ pattern: "^\\+?\\d{7,15}$" })
+const seconds = Type.Optional(Type.Integer({ minimum: 1 }))
+const Ordered = Type.Object(
+  {
+    "caller-id": number,
+    callback: Type.Optional(Type.String({ pattern: "^https?://" })),
+    cxml: Type.String(),
+    destination: number,
+    timeLimit: seconds,
+    timeout: seconds
+  },
+  closed
+)
+const ofNumbers = ["/destination", "/caller-id"]
 
 /** The order, or the reply to an invalid request. */
-export const readOrder = ({ body: text, headers }: CarrierAsk): Order | CarrierAnswer => {
-  const body = jsonIn(text)
-  if (!headers["content-type"]?.startsWith("application/json") || !isObject(body)) return errorOf(400, "Invalid JSON")
-  const stray = strayIn(body, documented)
-  if (stray !== undefined) return errorOf(400, `Unknown field ${stray}`)
-  const { "caller-id": callerId, callback, cxml, destination, timeLimit, timeout = defaultRingSeconds } = body
-  if (destination === undefined) return errorOf(400, "Missing destination")
-  if (callerId === undefined) return errorOf(400, "Missing caller-id")
-  if (!isNumber(destination) || destination.startsWith("+999")) return errorOf(422, "Invalid destination")
-  if (!isNumber(callerId)) return errorOf(422, "Invalid caller-id")
-  if (typeof cxml !== "string" || verbsOf(cxml) === undefined) return errorOf(400, "Invalid cxml")
-  if (callback !== undefined && (typeof callback !== "string" || !/^https?:/.test(callback))) return errorOf(400, "Invalid callback")
-  if (!isSeconds(timeout)) return errorOf(400, "Invalid timeout")
-  if (timeLimit !== undefined && !isSeconds(timeLimit)) return errorOf(400, "Invalid timeLimit")
-  return { destination, callerId, cxml, callback, ringTimeoutSeconds: timeout, timeLimit }
+export const readOrder = ({ body, headers }: CarrierAsk): Order | CarrierAnswer => {
+  const { fault, members } = membersIn(Ordered, headers["content-type"] ?? "", body)
+  if (fault !== undefined) return errorOf(!fault.isMissing && ofNumbers.includes(fault.at) ? 422 : 400, `Invalid ${fault.at.slice(1)}`)
+  const { "caller-id": callerId, callback, cxml, destination, timeLimit, timeout: ringTimeoutSeconds = 60 } = members
+  if (destination.startsWith("+999")) return errorOf(422, "Invalid destination")
+  if (verbsOf(cxml) === undefined) return errorOf(400, "Invalid cxml")
+  return { destination, callerId, cxml, callback, ringTimeoutSeconds, timeLimit }
 }

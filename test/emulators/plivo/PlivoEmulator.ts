@@ -47,22 +47,15 @@ const cancelled = ({ calls }: DialectEmulator, requestUuid: string): CarrierAnsw
 const detailsOf = ({ answeredAt, cost, createdAt, dialed, end, endedAt, seconds, uuid: call_uuid }: DialectCall) => ({
   answer_time: DialectCall.zoned(answeredAt),
   bill_duration: seconds,
-  billed_duration: Math.ceil(seconds / 60) * 60,
   call_direction: "outbound",
-  call_duration: seconds,
-  call_state: answeredAt === undefined ? "NOANSWER" : "ANSWER",
   call_uuid,
   end_time: DialectCall.zoned(endedAt),
   from_number: `+${dialed.from}`,
   hangup_cause_code: end?.code,
   hangup_cause_name: end?.name,
-  hangup_source: end?.source,
   initiation_time: DialectCall.zoned(createdAt),
-  parent_call_uuid: null,
-  resource_uri: `${base}/Call/${call_uuid}/`,
   to_number: dialed.to,
-  total_amount: cost,
-  total_rate: "0.00850"
+  total_amount: cost
 })
 
 const recordOf = (emulator: DialectEmulator, uuid: string): CarrierAnswer => {

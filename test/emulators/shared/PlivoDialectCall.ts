@@ -112,11 +112,11 @@ export class DialectCall extends HostedCall<Told> {
   dial(): void {
     if (this.state !== "queued") return
     if (!this.#account.hasCredit) return this.#ended(ownEnds.noCredit, undefined)
-    const { from, limitSeconds, ringSeconds, ringUrl } = this.dialed
+    const { from, ring_timeout: ringTimeoutSeconds = 120, ring_url: ringUrl, time_limit: maxSeconds = 14_400 } = this.dialed
     this.state = "ringing"
     this.startedAt = Date.now()
     this.life = this.#account.lives.dial(
-      { id: this.uuid, number: this.number, shown: `+${from}`, ringTimeoutSeconds: ringSeconds, maxSeconds: limitSeconds },
+      { id: this.uuid, number: this.number, shown: `+${from}`, ringTimeoutSeconds, maxSeconds },
       {
         ringing: () => this.#tell(ringUrl, "Ring", { CallStatus: "ringing" }),
         answered: () => this.#answered(),
@@ -146,14 +146,14 @@ export class DialectCall extends HostedCall<Told> {
   #answered(): void {
     this.state = "in-progress"
     this.answeredAt = Date.now()
-    const { answerUrl, detection, detectionUrl } = this.dialed
+    const { answer_url: answerUrl, machine_detection: detection, machine_detection_url: detectionUrl } = this.dialed
     this.#tell(answerUrl, "StartApp", { CallStatus: "in-progress" }, (reply) => this.#obey(reply))
     const callee = this.life?.callee
     const isMachine = callee?.kind === "answers" && callee.sound === "machine"
-    if (detection === "told" && detectionUrl !== undefined) {
+    if (detection === "true") {
       this.#tell(detectionUrl, "MachineDetection", { CallStatus: "in-progress", IfMachine: "continue", Machine: String(isMachine) })
     }
-    if (detection === "hangs up" && isMachine) setImmediate(() => this.hangUp(ownEnds.machine))
+    if (detection === "hangup" && isMachine) setImmediate(() => this.hangUp(ownEnds.machine))
   }
 
   /** Only the first reply counts. */
@@ -261,7 +261,7 @@ export class DialectCall extends HostedCall<Told> {
     this.endedAt = Date.now()
     this.seconds = talkMillis === undefined ? 0 : Math.max(1, Math.round(talkMillis / 1000))
     const { answeredAt, seconds } = this
-    this.#tell(this.dialed.hangupUrl, "Hangup", {
+    this.#tell(this.dialed.hangup_url, "Hangup", {
       CallStatus: this.#account.traits.isAlwaysCompleted ? "completed" : end.status,
       HangupCause: end.word,
       ...(this.#account.traits.tellsCodes

@@ -5,7 +5,7 @@ import type { CarrierAnswer, CarrierAsk } from "./CarrierServer.ts"
 import { DialQueue } from "./DialQueue.ts"
 import { HostedEmulator, type HostedOptions } from "./HostedEmulator.ts"
 import { type CallTraits, DialectCall } from "./PlivoDialectCall.ts"
-import { readDial, readRedirect } from "./PlivoDialectDials.ts"
+import { readDial, redirectIn } from "./PlivoDialectDials.ts"
 
 export interface DialectOptions extends HostedOptions {
   /** 2 by default; infinite for no limit. */
@@ -35,10 +35,9 @@ export const errorOf = (status: number, words: string): CarrierAnswer => ({ stat
 export const bodyOf = (body: object, status = 200): CarrierAnswer => ({ status, body: { api_id: randomUUID(), ...body } })
 
 const redirected = (call: DialectCall, body: string): CarrierAnswer => {
-  const { aleg_method = "POST", aleg_url, legs = "aleg", ...others } = readRedirect(body) ?? { none: "" }
-  const isRequest = aleg_method === "POST" && legs === "aleg" && Object.keys(others).length === 0
-  if (!isRequest || aleg_url === undefined || !/^https?:\/\/[^/]/.test(aleg_url)) return errorOf(400, "invalid aleg_url")
-  if (!call.redirect(aleg_url)) return errorOf(404, "call not found")
+  const url = redirectIn(body)
+  if (url === undefined) return errorOf(400, "invalid aleg_url")
+  if (!call.redirect(url)) return errorOf(404, "call not found")
   return bodyOf({ call_uuids: [call.uuid], message: "call transferred" }, 202)
 }
 

@@ -1,4 +1,6 @@
 /** What arrives as JSON. */
+import type { Static, TSchema } from "typebox"
+import { Check, Errors } from "typebox/value"
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -13,11 +15,25 @@ export const jsonIn = (text: string): unknown => {
 
 export const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
 
-export const isWithin = (value: unknown, least: number, most: number): value is number =>
-  typeof value === "number" && Number.isInteger(value) && value >= least && value <= most
+/** No members but those that the carrier documents, so that mistakes of the adapter show. */
+export const closed = { additionalProperties: false } as const
 
-/** The first member that is not documented. `documented`: the names of those that are, separated by spaces. */
-export const strayIn = (body: object, documented: string): string | undefined => {
-  const names = documented.split(" ")
-  return Object.keys(body).find((name) => !names.includes(name))
+/** `at`: where the first member is that the schema does not allow, as a pointer. */
+interface Fault {
+  readonly at: string
+  readonly isMissing: boolean
+}
+
+/** The members of a body in JSON, or what is wrong with it. */
+export const membersIn = <Schema extends TSchema>(
+  schema: Schema,
+  mediaType: string,
+  text: string
+): { readonly members: Static<Schema>; readonly fault: undefined } | { readonly members: undefined; readonly fault: Fault } => {
+  const body = /^application\/json\b/.test(mediaType) ? jsonIn(text) : undefined
+  if (Check(schema, body)) return { members: body, fault: undefined }
+  const [error] = Errors(schema, body)
+  const missing = error?.keyword === "required" ? error.params.requiredProperties[0] : undefined
+  const at = missing === undefined ? (error?.instancePath ?? "") : `/${missing}`
+  return { members: undefined, fault: { at, isMissing: missing !== undefined } }
 }

@@ -47,9 +47,9 @@ export class TelnyxCall extends HostedCall<Told> {
     this.dial = dial
     this.#joined = joined
     this.#account = account
-    const { from, limitSeconds, timeoutSeconds, to } = dial
+    const { from, time_limit_secs: maxSeconds = 14_400, timeout_secs: ringTimeoutSeconds = 30, to } = dial
     this.life = account.lives.dial(
-      { id: this.id, number: to, shown: from, ringTimeoutSeconds: timeoutSeconds, maxSeconds: limitSeconds },
+      { id: this.id, number: to, shown: from, ringTimeoutSeconds, maxSeconds },
       // Telnyx has no event for ringing.
       { ringing: () => this.#openStream(), answered: () => this.#answered(), ended: (end) => this.#ended(end) }
     )
@@ -65,7 +65,7 @@ export class TelnyxCall extends HostedCall<Told> {
       call_control_id,
       call_leg_id,
       call_session_id,
-      client_state: this.dial.clientState,
+      client_state: this.dial.client_state ?? "",
       call_duration: 0,
       is_alive: isAlive,
       start_time: this.#startedAt.toISOString(),
@@ -100,7 +100,7 @@ export class TelnyxCall extends HostedCall<Told> {
   }
 
   #detect(isMachine: boolean): void {
-    const { detection } = this.dial
+    const { answering_machine_detection: detection = "disabled" } = this.dial
     if (detection === "disabled") return
     const [kind, human] = detection === "premium" ? ["premium.", "human_residence"] : ["", "human"]
     this.#tell(`call.machine.${kind}detection.ended`, { result: isMachine ? "machine" : human })
@@ -150,15 +150,23 @@ export class TelnyxCall extends HostedCall<Told> {
     const { dial, id: call_control_id, legId: call_leg_id, sessionId: call_session_id } = this
     const ids = { call_control_id, call_leg_id, call_session_id }
     this.events.push({ ...ids, name: type, type: "webhook", record_type: "call_event", event_timestamp: occurred_at, metadata: {} })
-    const payload = { ...ids, connection_id: dial.connectionId, client_state: dial.clientState, from: dial.from, to: dial.to, ...details }
+    const payload = {
+      ...ids,
+      connection_id: dial.connection_id,
+      client_state: dial.client_state ?? "",
+      from: dial.from,
+      to: dial.to,
+      ...details
+    }
     const data = { record_type: "event", event_type: type, id: randomUUID(), occurred_at, payload }
-    this.tell({ type, body: JSON.stringify({ data, meta: { attempt: 1, delivered_to: dial.webhookUrl } }) })
+    this.tell({ type, body: JSON.stringify({ data, meta: { attempt: 1, delivered_to: dial.webhook_url } }) })
   }
 
   protected send({ body, type }: Told): void {
     const { callbacks, privateKey } = this.#account
-    const retryMillis = this.dial.retryMillis.get(type) ?? []
-    callbacks.send(this.id, { url: this.dial.webhookUrl, headers: signatureOf(body, privateKey), body, retryMillis })
+    const { webhook_retries_policies: policies, webhook_url: url } = this.dial
+    const retryMillis = policies?.[type]?.retries_ms ?? []
+    callbacks.send(this.id, { url, headers: signatureOf(body, privateKey), body, retryMillis })
   }
 }
 

@@ -95,12 +95,12 @@ class TelnyxEmulator extends HostedEmulator<TelnyxCall> {
     if (!this.#dials.accepts(this.#options.dials ?? 150, 5_000)) return errorOf(429, "90103")
     const dial = readDial(headers["content-type"] ?? "", body)
     if ("status" in dial) return dial
-    if (!this.applications.mayDial(dial.connectionId)) return errorOf(404, "10005")
-    const earlier = this.#byCommand.get(dial.commandId ?? "")
+    if (!this.applications.mayDial(dial.connection_id)) return errorOf(404, "10005")
+    const earlier = this.#byCommand.get(dial.command_id ?? "")
     if (earlier !== undefined) return dataOf(earlier.record())
     const call = new TelnyxCall(this, dial)
     this.calls.set(call.id, call)
-    this.#byCommand.set(dial.commandId ?? randomUUID(), call)
+    this.#byCommand.set(dial.command_id ?? randomUUID(), call)
     // The record as it is before the reply is delayed.
     const answer = dataOf(call.record())
     await call.placed
@@ -129,7 +129,7 @@ class TelnyxEmulator extends HostedEmulator<TelnyxCall> {
     if (this.applications.find(connectionId).status !== 200) return errorOf(404, "10005")
     const size = Math.min(Number(query.get("page[limit]") ?? 20), this.#options.pageSize ?? 250)
     const from = Number(query.get("page[after]") ?? 0)
-    const live = [...this.calls.values()].filter(({ dial, life }) => life.state !== "ended" && dial.connectionId === connectionId)
+    const live = [...this.calls.values()].filter(({ dial, life }) => life.state !== "ended" && dial.connection_id === connectionId)
     const after = from + size < live.length ? String(from + size) : undefined
     const next = after === undefined ? {} : { next: `/v2/connections/${connectionId}/active_calls?page[after]=${after}` }
     const page = live.slice(from, from + size).map((call) => call.record())

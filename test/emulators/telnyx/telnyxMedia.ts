@@ -8,7 +8,7 @@ interface TelnyxNames {
   readonly call_session_id: string
 }
 
-export const telnyxWords = (names: TelnyxNames, { clientState: client_state, from, to }: Dial): MediaWords => {
+export const telnyxWords = (names: TelnyxNames, { client_state, from, to }: Dial): MediaWords => {
   const stream_id = randomUUID()
   let sequence = 0
   let playedMillis = 0

@@ -49,22 +49,17 @@ const traits: Traits = {
 const iso = (at: number | undefined): string | null => (at === undefined ? null : new Date(at).toISOString())
 
 const detailsOf = ({ answeredAt, cost, createdAt, dialed, end, endedAt, seconds, uuid }: DialectCall) => ({
-  account_id: account.authId,
   answer_time: iso(answeredAt),
   billsec: seconds,
   call_direction: "outbound",
   caller_id_number: `+${dialed.from}`,
-  cost: Number(cost),
   currency: "INR",
   destination_number: `+${dialed.to}`,
-  duration: seconds,
   end_time: iso(endedAt),
   hangup_cause: end?.word,
   hangup_cause_code: end?.code,
   hangup_cause_name: end?.name,
-  hangup_source: end?.source,
   start_time: iso(createdAt),
-  streaming_cost: 0,
   total_cost: Number(cost),
   uuid
 })

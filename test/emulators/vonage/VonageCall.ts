@@ -108,7 +108,7 @@ export class VonageCall extends HostedCall<Told> {
     const next = readDocument(document, this.request.eventUrl)
     if (next === undefined) return false
     this.endStream()
-    if ("number" in next) this.#dialOther(next)
+    if ("action" in next) this.#dialOther(next)
     else {
       this.#socket = next
       this.restream()
@@ -117,7 +117,7 @@ export class VonageCall extends HostedCall<Told> {
   }
 
   /** Nothing follows in the document: when the destination hangs up, the call ends. */
-  #dialOther({ eventUrl: url, number, seconds, shown }: VonageDestination): void {
+  #dialOther({ endpoint: [{ number }], eventUrl: [url], from: shown, timeout: seconds }: VonageDestination): void {
     const uuid = randomUUID()
     const tell = (status: string, details: Readonly<Record<string, string>> = {}, onReply?: OnReply) =>
       this.send({ url, status, body: JSON.stringify({ ...this.#ids(status, details), from: shown, to: number, uuid }) }, onReply)

@@ -1,5 +1,46 @@
-/** What Vonage requires of a request for a call. Members that it does not document are refused, so that mistakes of the adapter show. */
-import { isObject, isWithin, type Json, jsonIn, strayIn } from "#test/emulators/shared/json.ts"
+/** What Vonage requires of a request for a call, and of one that transfers it. */
+import Type, { type Static, type TSchema } from "typebox"
+import { Check } from "typebox/value"
+import { closed, membersIn } from "#test/emulators/shared/json.ts"
+
+const phoneNumber = Type.String({ pattern: "^[1-9]\\d{6,14}$" })
+const addresses = Type.Tuple([Type.String({ pattern: "^https?://" })])
+const seconds = (maximum: number) => Type.Integer({ minimum: 1, maximum })
+const Phone = Type.Object({ type: Type.Literal("phone"), number: phoneNumber })
+const Socket = Type.Object({
+  type: Type.Literal("websocket"),
+  uri: Type.String({ pattern: "^wss?://" }),
+  "content-type": Type.String({ pattern: "^audio/l16;rate=(8000|16000|24000)$" })
+})
+/** The action that connects a call to a websocket. */
+const Connected = Type.Object({ action: Type.Literal("connect"), eventUrl: Type.Optional(addresses), endpoint: Type.Tuple([Socket]) })
+/** The one that dials a destination. `eventUrl` receives the events of its leg; the reply replaces the document if nobody answers. */
+const Dialed = Type.Object({
+  action: Type.Literal("connect"),
+  eventType: Type.Literal("synchronous"),
+  eventUrl: addresses,
+  from: phoneNumber,
+  timeout: seconds(120),
+  endpoint: Type.Tuple([Phone])
+})
+const Waiting = Type.Object({ action: Type.Literal("conversation") })
+const behavior = Type.Enum(["continue", "hangup"])
+const modes = Type.Enum(["default", "detect", "detect_beep"])
+const beepTimeout = Type.Optional(Type.Integer({ minimum: 45, maximum: 120 }))
+const Request = Type.Object(
+  {
+    advanced_machine_detection: Type.Optional(Type.Object({ behavior, mode: modes, beep_timeout: beepTimeout })),
+    event_method: Type.Optional(Type.Literal("POST")),
+    event_url: addresses,
+    from: Phone,
+    length_timer: Type.Optional(seconds(7200)),
+    machine_detection: Type.Optional(behavior),
+    ncco: Type.Tuple([Type.Union([Connected, Waiting])]),
+    ringing_timer: Type.Optional(seconds(120)),
+    to: Type.Tuple([Phone])
+  },
+  closed
+)
 
 export interface CallRequest {
   /** The digits of the number, without a plus. */
@@ -13,88 +54,35 @@ export interface CallRequest {
   readonly limitSeconds: number
 }
 
-const documented =
-  "advanced_machine_detection answer_method answer_url event_method event_url from length_timer machine_detection ncco random_from_number " +
-  "ringing_timer to"
-const actions = new Set(["connect", "conversation", "input", "notify", "record", "stream", "talk"])
-
-const phoneIn = (endpoint: unknown): string | undefined => {
-  const number = isObject(endpoint) && endpoint["type"] === "phone" ? endpoint["number"] : undefined
-  return typeof number === "string" && /^[1-9]\d{6,14}$/.test(number) ? number : undefined
-}
-
-/** The one address in a list of one. */
-const addressIn = (value: unknown, scheme: RegExp): string | undefined => {
-  const [only, another]: ReadonlyArray<unknown> = Array.isArray(value) ? value : []
-  return typeof only === "string" && another === undefined && scheme.test(only) ? only : undefined
-}
-
-/** Where the action connects to; undefined: it is not valid. */
-const socketIn = ({ endpoint, eventUrl: eventUrls }: Json, otherwise: string): CallRequest["socket"] => {
-  const [to, another]: ReadonlyArray<unknown> = Array.isArray(endpoint) ? endpoint : []
-  if (!isObject(to) || another !== undefined || to["type"] !== "websocket") return undefined
-  const { "content-type": type, headers = {}, uri } = to
-  const eventUrl = eventUrls === undefined ? otherwise : addressIn(eventUrls, /^https?:\/\//)
-  const isAudio = /^audio\/l16;rate=(8000|16000|24000)$/.test(String(type)) && JSON.stringify(headers).length <= 512
-  return typeof uri === "string" && /^wss?:\/\//.test(uri) && isAudio && eventUrl !== undefined ? { uri, eventUrl } : undefined
-}
-
-const isAction = (action: unknown): action is Json => isObject(action) && actions.has(String(action["action"]))
-
-const detectionIn = ({ advanced_machine_detection: advanced, machine_detection: plain }: Json): CallRequest["detects"] | undefined => {
-  const behaviors: ReadonlyArray<unknown> = ["continue", "hangup"]
-  if (advanced === undefined) return plain === undefined ? "no" : behaviors.includes(plain) ? "who" : undefined
-  if (!isObject(advanced) || !behaviors.includes(advanced["behavior"]) || !isWithin(advanced["beep_timeout"] ?? 45, 45, 120))
-    return undefined
-  return advanced["mode"] === "detect" ? "who" : ["default", "detect_beep"].includes(String(advanced["mode"])) ? "beep" : undefined
-}
+const socketOf = ({ endpoint: [{ uri }], eventUrl }: Static<typeof Connected>, otherwise: string) => ({
+  uri,
+  eventUrl: eventUrl?.[0] ?? otherwise
+})
 
 /** The request, or the name of the invalid member. */
 export const readRequest = (mediaType: string, text: string): CallRequest | string => {
-  const body = jsonIn(text)
-  if (!/^application\/json\b/.test(mediaType) || !isObject(body)) return "body"
-  const stray = strayIn(body, documented)
-  if (stray !== undefined) return stray
-  const [callee, another]: ReadonlyArray<unknown> = Array.isArray(body["to"]) ? body["to"] : []
-  const [to, from] = [phoneIn(callee), phoneIn(body["from"])]
-  if (to === undefined || another !== undefined || to.startsWith("999")) return "to[0].number"
-  if (from === undefined) return "from.number"
-  const { event_method: method = "POST", length_timer: limitSeconds = 7200, ncco, ringing_timer: ringSeconds = 60 } = body
-  const eventUrl = addressIn(body["event_url"], /^https?:\/\//)
-  if (eventUrl === undefined) return "event_url"
-  const document: ReadonlyArray<unknown> = Array.isArray(ncco) ? ncco : []
-  const connect = document.filter(isAction).find(({ action }) => action === "connect")
-  const socket = connect === undefined ? undefined : socketIn(connect, eventUrl)
-  const isDocument = document.length > 0 && document.every(isAction) && (connect === undefined || socket !== undefined)
-  if (!isDocument || body["answer_url"] !== undefined) return "ncco"
-  if (method !== "POST") return "event_method"
-  if (!isWithin(ringSeconds, 1, 120)) return "ringing_timer"
-  if (!isWithin(limitSeconds, 1, 7200)) return "length_timer"
-  const detects = detectionIn(body)
-  return detects === undefined ? "machine_detection" : { to, from, eventUrl, socket, detects, ringSeconds, limitSeconds }
+  const { fault, members } = membersIn(Request, mediaType, text)
+  if (fault !== undefined) return fault.at.startsWith("/to") ? "to[0].number" : (fault.at.split("/")[1] ?? "body")
+  const { advanced_machine_detection: advanced, machine_detection: plain, ncco, ringing_timer: ringSeconds = 60 } = members
+  const [[{ number: to }], { number: from }, [eventUrl], [action]] = [members.to, members.from, members.event_url, ncco]
+  if (to.startsWith("999")) return "to[0].number"
+  const detects = advanced === undefined ? (plain === undefined ? "no" : "who") : advanced.mode === "detect" ? "who" : "beep"
+  const socket = action.action === "connect" ? socketOf(action, eventUrl) : undefined
+  return { to, from, eventUrl, socket, detects, ringSeconds, limitSeconds: members.length_timer ?? 7200 }
 }
 
-/** The destination that is to be connected to a call. */
-export interface VonageDestination {
-  readonly number: string
-  readonly shown: string
-  readonly seconds: number
-  /** Receives the events of the destination's leg; its reply replaces the document if nobody answers. */
-  readonly eventUrl: string
-}
+export type VonageDestination = Static<typeof Dialed>
+
+const isOne = <Schema extends TSchema>(schema: Schema, document: unknown): document is readonly [Static<Schema>] =>
+  Check(Type.Tuple([schema]), document)
 
 /** The new document of a call: one action that connects. Undefined: this emulator does not support it. */
 export const readDocument = (document: unknown, eventUrl: string): CallRequest["socket"] | VonageDestination => {
-  const [connect, another]: ReadonlyArray<unknown> = Array.isArray(document) ? document : []
-  if (!isAction(connect) || connect["action"] !== "connect" || another !== undefined) return undefined
-  const { endpoint, eventType, eventUrl: eventUrls, from, timeout } = connect
-  const number = phoneIn(Array.isArray(endpoint) ? endpoint[0] : undefined)
-  if (number === undefined) return socketIn(connect, eventUrl)
-  const told = addressIn(eventUrls, /^https?:\/\//)
-  const isWhole = told !== undefined && eventType === "synchronous" && isWithin(timeout, 1, 120) && /^[1-9]\d{6,14}$/.test(String(from))
-  return isWhole ? { eventUrl: told, number, seconds: timeout, shown: String(from) } : undefined
+  if (isOne(Dialed, document)) return document[0]
+  return isOne(Connected, document) ? socketOf(document[0], eventUrl) : undefined
 }
 
+const Transfer = Type.Object({ destination: Type.Object({ type: Type.Literal("ncco"), ncco: Type.Unknown() }) })
+
 /** The document in a request to transfer a call. */
-export const documentIn = ({ destination }: Json): unknown =>
-  isObject(destination) && destination["type"] === "ncco" ? destination["ncco"] : undefined
+export const documentIn = (body: object): unknown => (Check(Transfer, body) ? body.destination.ncco : undefined)
