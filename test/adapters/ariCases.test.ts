@@ -1,6 +1,7 @@
 /**
  * The conformance cases of the reference's page on Asterisk that depend on single replies and events, by their numbers. A4 and A15 are in
- * `ariCalls.test.ts`, A8 in `ariDoubt.test.ts`, A7, A9 and A10 in `ari.test.ts`, A11 and A12 in `ariMarks.test.ts`, and A14, a call that Asterisk does not know, is among the suite's.
+ * `ariCalls.test.ts`, A8 in `ariDoubt.test.ts`, A7, A9 and A10 in `ari.test.ts`, A11 and A12 in `ariMarks.test.ts`, and A14, a call that Asterisk does not
+ * know, is among the suite's.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import t, { type Test } from "tap"

@@ -11,7 +11,6 @@ export const alone: ReadonlyArray<string> = [
   "adapters/ariStrangers",
   "adapters/ariTransfer",
   "adapters/asteriskLab",
-  "adapters/asteriskLabDialplan",
   "adapters/cloudonix",
   "adapters/cloudonixConformance",
   "adapters/cloudonixTransfer",

@@ -45,11 +45,6 @@ class CloudonixEmulator extends HostedEmulator<CloudonixSession> {
 
   readonly sessionsTo = (number: string) => this.to(number)
 
-  /** Removes the sessions that have ended, which Cloudonix does not keep forever. */
-  forgetEnded(): void {
-    for (const [token, session] of this.sessions) if (session.hasEnded()) this.sessions.delete(token)
-  }
-
   protected answer(ask: CarrierAsk): CarrierAnswer | Promise<CarrierAnswer> {
     if (this.#isTooOften(ask.at)) return errorOf(429, "Too many requests")
     if (ask.headers["authorization"] !== `Bearer ${this.apiKey}`) return errorOf(401, "Unauthorized")
