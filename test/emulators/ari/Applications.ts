@@ -14,14 +14,13 @@ export class Application {
   readonly name: string
   socket: WebSocket | undefined
   allowed: ReadonlyArray<string> = []
-  disallowed: ReadonlyArray<string> = []
 
   constructor(name: string) {
     this.name = name
   }
 
   lets(type: string): boolean {
-    return (this.allowed.length === 0 || this.allowed.includes(type)) && !this.disallowed.includes(type)
+    return this.allowed.length === 0 || this.allowed.includes(type)
   }
 }
 

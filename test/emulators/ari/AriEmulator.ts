@@ -101,7 +101,7 @@ export class AriEmulator {
     this.#password = options.password ?? "secret"
     const { namesRtpAt, seed, trunks } = options
     const applications = new Applications()
-    const bridges = new Bridges(applications)
+    const bridges = new Bridges()
     const channels = new Channels()
     const pace = {
       scale: options.timeScale ?? 1,

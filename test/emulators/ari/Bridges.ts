@@ -1,5 +1,4 @@
 /** Mixing bridges: which channels hear each other. */
-import type { Applications } from "./Applications.ts"
 import { type Channel, timestamp } from "./Channel.ts"
 
 export class Bridge {
@@ -9,8 +8,6 @@ export class Bridge {
   readonly creationtime = timestamp()
   channels: Array<Channel> = []
   hasMusic = false
-  /** Applications whose channels have been in the bridge, and applications that subscribed to it. */
-  subscribers: Array<string> = []
 
   constructor(id: string, name: string, type: string) {
     this.id = id
@@ -35,11 +32,6 @@ export class Bridge {
 
 export class Bridges {
   #byId = new Map<string, Bridge>()
-  #applications: Applications
-
-  constructor(applications: Applications) {
-    this.#applications = applications
-  }
 
   get(id: string): Bridge | undefined {
     return this.#byId.get(id)
@@ -58,7 +50,6 @@ export class Bridges {
   destroy(bridge: Bridge): void {
     for (const channel of [...bridge.channels]) this.leave(channel)
     this.#byId.delete(bridge.id)
-    this.#applications.tell(bridge.subscribers, "BridgeDestroyed", () => ({ bridge }))
   }
 
   enter(bridge: Bridge, channel: Channel): void {
@@ -66,8 +57,6 @@ export class Bridges {
     this.leave(channel)
     bridge.channels.push(channel)
     channel.bridge = bridge
-    for (const name of channel.subscribers) if (!bridge.subscribers.includes(name)) bridge.subscribers.push(name)
-    this.#applications.about(channel, "ChannelEnteredBridge", () => ({ bridge, channel }))
   }
 
   leave(channel: Channel): void {
@@ -75,7 +64,6 @@ export class Bridges {
     if (bridge === undefined) return
     bridge.channels = bridge.channels.filter((other) => other !== channel)
     channel.bridge = undefined
-    this.#applications.about(channel, "ChannelLeftBridge", () => ({ bridge, channel }))
   }
 
   clear(): void {

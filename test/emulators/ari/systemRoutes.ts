@@ -57,33 +57,23 @@ const bridgeRoutes: ReadonlyArray<Route> = [
   route("POST /bridges/{bridgeId}/removeChannel", removeChannel)
 ]
 
-const shown = ({ bridges, channels }: Asterisk, app: Application) => ({
+const shown = ({ channels }: Asterisk, app: Application) => ({
   name: app.name,
   channel_ids: channels
     .all()
     .filter((channel) => channel.subscribers.includes(app.name))
     .map((channel) => channel.id),
-  bridge_ids: bridges
-    .all()
-    .filter((bridge) => bridge.subscribers.includes(app.name))
-    .map((bridge) => bridge.id),
-  endpoint_ids: [],
-  device_names: [],
-  events_allowed: app.allowed.map((type) => ({ type })),
-  events_disallowed: app.disallowed.map((type) => ({ type }))
+  events_allowed: app.allowed.map((type) => ({ type }))
 })
 
 const applicationOf = ({ applications }: Asterisk, name: string): Application =>
   applications.get(name) ?? refuse(404, "Application not found")
 
-type Source = { subscribers: Array<string> }
-
-const sources = (asterisk: Asterisk, { query }: AriRequest): ReadonlyArray<Source> =>
-  (query.get("eventSource") ?? refuse(400, "eventSource must be specified")).split(",").flatMap((source): ReadonlyArray<Source> => {
+const sources = ({ channels }: Asterisk, { query }: AriRequest): ReadonlyArray<Channel> =>
+  (query.get("eventSource") ?? refuse(400, "eventSource must be specified")).split(",").map((source) => {
     const [scheme, id = ""] = source.split(/:(.*)/s)
-    if (scheme === "channel") return [asterisk.channels.get(id) ?? refuse(422, "Event source does not exist")]
-    if (scheme === "bridge") return [asterisk.bridges.get(id) ?? refuse(422, "Event source does not exist")]
-    return scheme === "endpoint" || scheme === "deviceState" ? [] : refuse(400, "Invalid event source URI scheme")
+    if (scheme !== "channel") return refuse(400, "Invalid event source URI scheme")
+    return channels.get(id) ?? refuse(422, "Event source does not exist")
   })
 
 const types = (filter: unknown): ReadonlyArray<string> =>
@@ -100,7 +90,6 @@ const subscribe: Route["handle"] = (asterisk, request) => {
 const filter: Route["handle"] = (asterisk, { body, id }) => {
   const app = applicationOf(asterisk, id)
   app.allowed = types(body["allowed"])
-  app.disallowed = types(body["disallowed"])
   return ok(shown(asterisk, app))
 }
 
