@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import { WebSocketServer } from "ws"
+import { apiDocument } from "./ApiDocs.ts"
 import { Applications } from "./Applications.ts"
 import { Bridges } from "./Bridges.ts"
 import { CalleeLog, preciseNow } from "#test/emulators/shared/CalleeLog.ts"
@@ -13,7 +14,7 @@ import { type Channel, Channels } from "./Channel.ts"
 import { type Contexts, Dialplan } from "./Dialplan.ts"
 import { isAllowed, readBody, respond, respondAsIngress } from "./http.ts"
 import { Media } from "./Media.ts"
-import { answerTo, placesCall } from "./Rest.ts"
+import { answerTo, placesCall, routes } from "./Rest.ts"
 import type { Answer, Asterisk } from "./Route.ts"
 import { Gate } from "#test/emulators/shared/Gate.ts"
 import { listenOn } from "#test/emulators/shared/listenOn.ts"
@@ -271,6 +272,10 @@ export class AriEmulator {
       return tell({ status: 401, body: { message: "Authentication required" } })
     }
     const path = url.pathname.replace(/^\/ari/, "")
+    if (path.startsWith("/api-docs/")) {
+      const body = apiDocument(routes, path.slice("/api-docs/".length), request.headers.host ?? "")
+      return tell(body === undefined ? { status: 404, body: { message: "Resource not found" } } : { status: 200, body })
+    }
     const method = request.method ?? "GET"
     const places = placesCall(method, path)
     const fault = places ? this.#nextFault() : "none"

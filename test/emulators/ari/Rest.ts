@@ -1,11 +1,11 @@
-/** Everything that the emulator serves under /ari except events and audio. */
+/** Everything that the emulator serves under /ari except events, audio and its API documents. */
 import { isObject, jsonIn } from "#test/emulators/shared/json.ts"
 import { channelRoutes } from "./channelRoutes.ts"
 import { externalMediaRoutes } from "./externalMediaRoutes.ts"
 import { type Answer, AriRefusal, type Asterisk, matcher, type Route } from "./Route.ts"
 import { systemRoutes } from "./systemRoutes.ts"
 
-const routes: ReadonlyArray<Route> = [...channelRoutes, ...externalMediaRoutes, ...systemRoutes]
+export const routes: ReadonlyArray<Route> = [...channelRoutes, ...externalMediaRoutes, ...systemRoutes]
 
 const match = matcher(routes)
 

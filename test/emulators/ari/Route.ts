@@ -1,4 +1,6 @@
-/** ARI's operations as data. */
+/**
+ * ARI's operations as data, so that what is served matches the emulator's API documents, from which generic clients build their methods.
+ */
 import type { Applications } from "./Applications.ts"
 import type { Bridges } from "./Bridges.ts"
 import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
@@ -39,18 +41,25 @@ export type Answer = { readonly status: number; readonly body?: unknown }
 export type Route = {
   readonly method: string
   readonly path: string
+  readonly nickname: string
+  readonly query: ReadonlyArray<string>
+  readonly body?: string
+  /** The model of the answer; absent for 204. */
+  readonly answers?: string
   /** An originate: response faults apply to it. */
   readonly places?: true
   readonly handle: (asterisk: Asterisk, request: AriRequest) => Answer | Promise<Answer>
 }
 
+/** `query`: the names of its parameters. */
 export const route = (
   operation: `${"GET" | "POST" | "PUT" | "DELETE"} ${string}`,
+  nickname: string,
   handle: Route["handle"],
-  more: Pick<Route, "places"> = {}
+  { query = "", ...more }: Pick<Route, "answers" | "body" | "places"> & { readonly query?: string } = {}
 ): Route => {
   const [method = "", path = ""] = operation.split(" ")
-  return { method, path, handle, ...more }
+  return { method, path, nickname, query: query.split(" ").filter(Boolean), handle, ...more }
 }
 
 /** Thrown by handlers, and answered as it is. */

@@ -113,15 +113,16 @@ const variable: Route["handle"] = (asterisk, { id, query }) => {
   return value === undefined ? refuse(404, "Provided variable was not found") : ok({ value })
 }
 
-const placing = { places: true } as const
+const originateQuery = "endpoint extension context priority label app appArgs callerId timeout otherChannelId originator formats"
+const placing = { body: "variables", answers: "Channel", places: true } as const
 
 export const channelRoutes: ReadonlyArray<Route> = [
-  route("GET /channels", ({ channels }) => ok(channels.all())),
-  route("POST /channels", originate, placing),
-  route("GET /channels/{channelId}", (asterisk, { id }) => ok(channelOf(asterisk, id))),
-  route("POST /channels/{channelId}", originate, placing),
-  route("DELETE /channels/{channelId}", hangUp),
-  route("POST /channels/{channelId}/continue", leave),
-  route("POST /channels/{channelId}/dtmf", press),
-  route("GET /channels/{channelId}/variable", variable)
+  route("GET /channels", "list", ({ channels }) => ok(channels.all()), { answers: "List[Channel]" }),
+  route("POST /channels", "originate", originate, { ...placing, query: `${originateQuery} channelId` }),
+  route("GET /channels/{channelId}", "get", (asterisk, { id }) => ok(channelOf(asterisk, id)), { answers: "Channel" }),
+  route("POST /channels/{channelId}", "originateWithId", originate, { ...placing, query: originateQuery }),
+  route("DELETE /channels/{channelId}", "hangup", hangUp, { query: "reason_code reason" }),
+  route("POST /channels/{channelId}/continue", "continueInDialplan", leave, { query: "context extension priority label" }),
+  route("POST /channels/{channelId}/dtmf", "sendDTMF", press, { query: "dtmf before between duration after" }),
+  route("GET /channels/{channelId}/variable", "getChannelVar", variable, { query: "variable", answers: "Variable" })
 ]

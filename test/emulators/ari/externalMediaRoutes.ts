@@ -77,4 +77,8 @@ const externalMedia: Route["handle"] = async (asterisk, request) => {
   return transport === "udp" ? ok((await byRtp(asterisk, request)).toJSON()) : refuse(501, "The transport is not supported")
 }
 
-export const externalMediaRoutes: ReadonlyArray<Route> = [route("POST /channels/externalMedia", externalMedia)]
+const query = "app channelId external_host encapsulation transport connection_type format direction data transport_data"
+
+export const externalMediaRoutes: ReadonlyArray<Route> = [
+  route("POST /channels/externalMedia", "externalMedia", externalMedia, { query, body: "variables", answers: "Channel" })
+]

@@ -47,14 +47,14 @@ const music =
   }
 
 const bridgeRoutes: ReadonlyArray<Route> = [
-  route("GET /bridges", ({ bridges }) => ok(bridges.all())),
-  route("POST /bridges", createBridge),
-  route("GET /bridges/{bridgeId}", (asterisk, { id }) => ok(bridgeOf(asterisk, id))),
-  route("DELETE /bridges/{bridgeId}", destroyBridge),
-  route("POST /bridges/{bridgeId}/addChannel", addChannel),
-  route("POST /bridges/{bridgeId}/moh", music(true)),
-  route("DELETE /bridges/{bridgeId}/moh", music(false)),
-  route("POST /bridges/{bridgeId}/removeChannel", removeChannel)
+  route("GET /bridges", "list", ({ bridges }) => ok(bridges.all()), { answers: "List[Bridge]" }),
+  route("POST /bridges", "create", createBridge, { query: "type bridgeId name", answers: "Bridge" }),
+  route("GET /bridges/{bridgeId}", "get", (asterisk, { id }) => ok(bridgeOf(asterisk, id)), { answers: "Bridge" }),
+  route("DELETE /bridges/{bridgeId}", "destroy", destroyBridge),
+  route("POST /bridges/{bridgeId}/addChannel", "addChannel", addChannel, { query: "channel role" }),
+  route("POST /bridges/{bridgeId}/moh", "startMoh", music(true), { query: "mohClass" }),
+  route("DELETE /bridges/{bridgeId}/moh", "stopMoh", music(false)),
+  route("POST /bridges/{bridgeId}/removeChannel", "removeChannel", removeChannel, { query: "channel" })
 ]
 
 const shown = ({ channels }: Asterisk, app: Application) => ({
@@ -97,9 +97,9 @@ const find: Route["handle"] = (asterisk, { id }) => ok(shown(asterisk, applicati
 
 const application = "/applications/{applicationName}"
 const applicationRoutes: ReadonlyArray<Route> = [
-  route(`GET ${application}`, find),
-  route(`POST ${application}/subscription`, subscribe),
-  route(`PUT ${application}/eventFilter`, filter)
+  route(`GET ${application}`, "get", find, { answers: "Application" }),
+  route(`POST ${application}/subscription`, "subscribe", subscribe, { query: "eventSource", answers: "Application" }),
+  route(`PUT ${application}/eventFilter`, "filter", filter, { body: "filter", answers: "Application" })
 ]
 
 /** The running modules. */
@@ -137,7 +137,7 @@ const findEndpoint: Route["handle"] = ({ knowsTrunk }, { id, secondId }) =>
 export const systemRoutes: ReadonlyArray<Route> = [
   ...bridgeRoutes,
   ...applicationRoutes,
-  route("GET /asterisk/info", info),
-  route("GET /asterisk/modules", listModules),
-  route("GET /endpoints/{tech}/{resource}", findEndpoint)
+  route("GET /asterisk/info", "getInfo", info, { query: "only", answers: "AsteriskInfo" }),
+  route("GET /asterisk/modules", "listModules", listModules, { answers: "List[Module]" }),
+  route("GET /endpoints/{tech}/{resource}", "get", findEndpoint, { answers: "Endpoint" })
 ]
