@@ -20,9 +20,8 @@ const closedWindow = () => {
 const queue = async (t: Test, contacts: number) => {
   const emulator = await TwilioEmulator.start({ callsPerSecond: 1000, numbers: [ours], ringMillis: 100, talkMillis: 300 })
   t.teardown(() => emulator.stop())
-  const { accountSid, authToken, log, server } = emulator
-  const account = { account_sid: accountSid, auth_token: authToken }
-  const world = await openThrough(t, { account, provider: "twilio", server }, { environment: { COMPATIBILITY: "dograh" } })
+  const { log, server } = emulator
+  const world = await openThrough(t, emulator, { environment: { COMPATIBILITY: "dograh" } })
   const numbers = numbersOf(contacts, ["01"])
   const { id } = await world.campaign(numbers, { retry: { maxRetries: 0 } })
   emulator.holdQueue(true)

@@ -36,7 +36,7 @@ t.test("given a call through Vobiz that is up, and forged hangups, each with a f
   t.teardown(() => emulator.stop())
   const { server } = emulator
   // Nothing is said, so that no audio reveals the end.
-  const world = await openThrough(t, { account: { auth_id: account.authId, auth_token: account.authToken }, provider: "vobiz", server })
+  const world = await openThrough(t, emulator)
   const numbers = numbersOf(2, ["11"])
   const { id } = await world.campaign(numbers, { max_concurrency: 1, retry: { maxRetries: 1, retryDelaySeconds: 1 } })
   await world.api.start(id)
@@ -82,9 +82,8 @@ t.test("given a call through Vobiz that is up, and forged hangups, each with a f
 t.test("given twenty calls through Cloudonix that end at once, and a domain that allows four requests per second", async (t) => {
   const emulator = await startCloudonixEmulator(far)
   t.teardown(() => emulator.stop())
-  const { apiKey, domain, log, server } = emulator
-  const given = { bearer_token: apiKey, domain_id: domain.name }
-  const world = await openThrough(t, { account: given, provider: "cloudonix", server }, { environment: { TRUNK_RATE: "2" } })
+  const { log, server } = emulator
+  const world = await openThrough(t, emulator, { environment: { TRUNK_RATE: "2" } })
   const { id } = await world.campaign(numbersOf(21, ["11"]), { max_concurrency: 21, retry: { maxRetries: 0 } })
   await world.api.start(id)
   await untilTrue("answers", () => log.count("answered") === 21)

@@ -10,9 +10,8 @@ import { openThrough } from "#test/support/hostedCarriers.ts"
 t.test("given Cloudonix, which accepts calls without the credit to dial them", async (t) => {
   const emulator = await startCloudonixEmulator({ ringMillis: 100, talkMillis: 300, requests: 1000 })
   t.teardown(() => emulator.stop())
-  const { apiKey: bearer_token, domain, log, server } = emulator
-  const account = { bearer_token, domain_id: domain.name }
-  const world = await openThrough(t, { account, provider: "cloudonix", server })
+  const { domain, log } = emulator
+  const world = await openThrough(t, emulator)
   const { api, sql } = world
   const numbers = numbersOf(6, ["01"])
   const { id } = await world.campaign(numbers, {

@@ -22,9 +22,7 @@ const outcomesOf = async (world: World, id: number) => (await placedBy(world.sql
 t.test("given a callee who was busy, when the engine dies before it has recorded that", { buffered: true }, async (t) => {
   const telnyx = await startTelnyxEmulator(far)
   t.teardown(() => telnyx.stop())
-  const { apiKey, connectionId, log, publicKey, server } = telnyx
-  const account = { api_key: apiKey, connection_id: connectionId, webhook_public_key: publicKey }
-  const world = await openThrough(t, { account, provider: "telnyx", server }, { environment: { CRASH_AT: "ended" } })
+  const world = await openThrough(t, telnyx, { environment: { CRASH_AT: "ended" } })
   const { id } = await world.campaign([busy], { retry })
   await world.api.start(id)
   t.equal((await world.engine.exited).signal, "SIGKILL")
@@ -32,16 +30,15 @@ t.test("given a callee who was busy, when the engine dies before it has recorded
   await world.launch({ CRASH_AT: "" })
   await world.api.untilState(id, "completed")
   t.strictSame(await outcomesOf(world, id), ["busy"], "then its contact was busy")
-  t.equal(log.count("originate"), 1)
+  t.equal(telnyx.log.count("originate"), 1)
 })
 
 t.test("given a call that was written off, when it rings and the engine dies before it could hang up", { buffered: true }, async (t) => {
   const twilio = await TwilioEmulator.start({ ...far, callsPerSecond: 1000, numbers: [ours] })
   t.teardown(() => twilio.stop())
-  const { accountSid, authToken, callbacks, log, server } = twilio
-  const account = { account_sid: accountSid, auth_token: authToken }
+  const { callbacks, log, server } = twilio
   // Longer than a busy machine takes to start the next engine: otherwise Twilio ends the call.
-  const world = await openThrough(t, { account, provider: "twilio", server }, { environment: { RING_TIMEOUT: "40" } })
+  const world = await openThrough(t, twilio, { environment: { RING_TIMEOUT: "40" } })
   let isAway = true
   twilio.lives.letRing(true)
   const isList = ({ method, path }: CarrierAsk) => method === "GET" && path.endsWith("/Calls.json")

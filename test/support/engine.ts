@@ -257,8 +257,8 @@ export class World {
     this.#ended += output()
   }
   /** Starts a process that is to be killed during its start, without waiting for it. As with `launch`, the previous one must have exited. */
-  spawn(): EngineProcess {
-    return spawnEngine(this.#environment, this.folder)
+  spawn(environment: Environment = {}): EngineProcess {
+    return spawnEngine({ ...this.#environment, ...environment }, this.folder)
   }
   async end(signal: "SIGKILL" | "SIGTERM" = "SIGKILL"): ReturnType<() => Engine["exited"]> {
     this.engine.kill(signal)

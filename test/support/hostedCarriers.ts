@@ -15,41 +15,68 @@ interface Far extends HostedOptions {
   readonly callsPerSecond?: number
 }
 
+const starting =
+  ({ start }: (typeof hostedCarriers)[keyof typeof hostedCarriers], number: string) =>
+  async (t: Test, far: Far): Promise<Carrier> => {
+    const emulator = await start({ ...far, numbers: [number] })
+    t.teardown(() => emulator.stop())
+    return emulator
+  }
+
 export const carriers: Readonly<Record<string, (t: Test, far: Far) => Promise<Carrier>>> = Object.fromEntries(
-  Object.values(hostedCarriers).map(({ start, title }) => [
-    title,
-    async (t: Test, far: Far) => {
-      const emulator = await start({ ...far, numbers: [ours] })
-      t.teardown(() => emulator.stop())
-      return emulator
-    }
-  ])
+  Object.values(hostedCarriers).map((carrier) => [carrier.title, starting(carrier, ours)])
 )
 
-/** An engine whose calls go through this carrier. Without a greeting the agent says nothing, so that no audio is needed. */
-export const openThrough = async (
-  t: Test,
-  { account, provider, server }: Pick<Carrier, "account" | "provider" | "server">,
-  { environment, folder, greeting = "" }: Pick<WorldOptions, "environment" | "folder" | "greeting"> = {}
-): Promise<World> => {
+type Line = Pick<Carrier, "account" | "numbers" | "provider" | "server">
+type Options = Pick<WorldOptions, "environment" | "folder" | "greeting">
+
+const openThroughAll = async (t: Test, lines: ReadonlyArray<Line>, { environment, folder, greeting = "" }: Options = {}) => {
   const port = await freePort()
+  const [first, ...others] = lines.map(({ account, provider }) => ({ provider, ...account }))
   const world = await World.open(t, {
-    account: { provider, ...account },
+    account: first ?? {},
     greeting,
     folder,
     environment: {
-      ADAPTERS: `ari,${provider}`,
+      ADAPTERS: ["ari", ...lines.map(({ provider }) => provider)].join(),
       ORG_CONCURRENCY: "50",
       PORT: String(port),
-      PROVIDER_URLS: `${provider}=${server.url}`,
+      PROVIDER_URLS: lines.map(({ provider, server }) => `${provider}=${server.url}`).join(),
       PUBLIC_URL: `http://127.0.0.1:${port}`,
       RECORDINGS: "off",
       ...environment
     }
   })
+  for (const config of others) await world.api.ask("POST", "/organizations/telephony-configs", { name: config.provider, config })
   const { body } = await world.api.ask("GET", "/organizations/telephony-configs")
   // The cast holds because this is the list of what was just created.
-  const [config] = (body as { readonly configurations: ReadonlyArray<{ readonly id: number }> }).configurations
-  await world.api.ask("POST", `/organizations/telephony-configs/${config?.id}/phone-numbers`, { address: ours })
-  return world
+  const { configurations } = body as { readonly configurations: ReadonlyArray<{ readonly id: number; readonly provider: string }> }
+  for (const { id, provider } of configurations) {
+    const [address = ours] = lines.find((line) => line.provider === provider)?.numbers ?? []
+    t.match(await world.api.ask("POST", `/organizations/telephony-configs/${id}/phone-numbers`, { address }), { status: 200 })
+  }
+  return { configurations, world }
+}
+
+/** An engine whose calls go through this carrier. Without a greeting the agent says nothing, so that no audio is needed. */
+export const openThrough = async (t: Test, line: Line, options?: Options): Promise<World> =>
+  (await openThroughAll(t, [line], options)).world
+
+/** An engine with a configuration for every carrier, and numbers of their own for each one's callees. */
+export const openThroughEach = async (t: Test, far: Far, options: Options) => {
+  const starts = Object.values(hostedCarriers).map(async (carrier, at) => ({
+    carrier: await starting(carrier, `+1555000900${at}`)(t, far),
+    title: carrier.title
+  }))
+  const all = await Promise.all(starts)
+  const { configurations, world } = await openThroughAll(
+    t,
+    all.map(({ carrier }) => carrier),
+    options
+  )
+  const lines = all.map(({ carrier, title }, at) => {
+    const telephony_configuration_id = configurations.find(({ provider }) => provider === carrier.provider)?.id
+    return { carrier, prefix: `+121${at}`, title, settings: { telephony_configuration_id, retry: { maxRetries: 0 } } }
+  })
+  return { lines, world }
 }
