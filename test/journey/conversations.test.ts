@@ -27,14 +27,6 @@ const appointment = /still suit/
 const stories: ReadonlyArray<Story> = [
   {
     answers: [
-      [appointment, "yes please"],
-      [identity, "yes speaking"]
-    ],
-    disposition: "user_qualified",
-    at: "Confirmed"
-  },
-  {
-    answers: [
       [appointment, "cancel the appointment"],
       [identity, "yes this is she"],
       [/confirm: Cancel/, "yes"],
@@ -43,7 +35,6 @@ const stories: ReadonlyArray<Story> = [
     disposition: "user_qualified",
     at: "Cancelled"
   },
-  { answers: [[identity, "no wrong number"]], disposition: "user_qualified", at: "Somebody else" },
   {
     answers: [
       [appointment, hangsUp],

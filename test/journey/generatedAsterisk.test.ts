@@ -3,7 +3,7 @@
  * the provider, records them. Asterisk's own records of the calls share with ours what the administrator's page says.
  */
 import { existsSync } from "node:fs"
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parse } from "csv-parse/sync"
@@ -14,42 +14,24 @@ import { type GeneratedAsterisk, type GeneratedOptions, generate, recordsOf, sta
 import { cert, key } from "#test/support/tlsCertificate.ts"
 
 t.setTimeout(1_800_000)
-// They mostly wait for the longest duration of a call.
-t.jobs = 3
 const skip = (await asteriskUnavailable()) ?? false
 
 interface Scene {
   readonly asterisk: GeneratedAsterisk
   readonly callee: Asterisk
+  /** The telephony configuration for this Asterisk. */
+  readonly id: number
   readonly world: World
-}
-const given = async (
-  t: Test,
-  options: GeneratedOptions = {},
-  account: Readonly<Record<string, string>> = {},
-  environment: Readonly<Record<string, string>> = {}
-): Promise<Scene> => {
-  const callee = await startAsterisk()
-  t.teardown(() => callee.stop())
-  const asterisk = await startGenerated(callee, options)
-  t.teardown(() => asterisk.stop())
-  const world = await World.open(t, {
-    account: { ...asterisk.telephonyConfig.config, ...account },
-    environment,
-    configurations: { max_call_duration: 12 }
-  })
-  return { asterisk, callee, world }
 }
 
 /** Calls these numbers in a campaign without retries, and returns the runs by number. */
-const called = async ({ world }: Scene, numbers: ReadonlyArray<string>): Promise<ReadonlyMap<string, Run>> => {
-  const { id } = await world.campaign(numbers, { retry: { maxRetries: 0 } })
+const called = async ({ id: telephony_configuration_id, world }: Scene, numbers: ReadonlyArray<string>) => {
+  const { id } = await world.campaign(numbers, { retry: { maxRetries: 0 }, telephony_configuration_id })
   await world.api.start(id)
   await world.api.untilState(id, "completed")
   return new Map((await world.api.runs(id)).map((run) => [String(run.initial_context?.["phone_number"]), run]))
 }
-const causesOf = (runs: ReadonlyMap<string, Run>) =>
-  Object.fromEntries([...runs].map(([number, run]) => [number, run.gathered_context?.["hangup_cause"]]))
+const rung = async ({ callee }: Scene) => (await callee.sippLog()).map(({ number }) => number).sort()
 const callIdOf = (run: Run | undefined) => String(run?.gathered_context?.["call_id"])
 
 /** SIPp echoes what it hears: the callee's side of a recording is loud only if the callee heard the agent. */
@@ -70,8 +52,19 @@ const recordsFrom = (asterisk: GeneratedAsterisk, file: string, isWhole: (rows: 
 
 /** By the last three digits of the number, as in the table in deploy/asterisk/conf/extensions.conf. */
 const echoes = "+15550100700"
-const numbers = [echoes, "+15550101200", "+15550102404"]
+const [person, machine] = ["+15550100510", "+15550101500"]
 const causes = { [echoes]: "duration_exceeded", "+15550101200": "user_busy", "+15550102404": "unallocated_number" }
+const numbers = Object.keys(causes)
+
+/** Calls people, whose calls end in different ways, and returns the runs by number. */
+const calledAll = async (scene: Scene, t: Test): Promise<ReadonlyMap<string, Run>> => {
+  const runs = await called(scene, numbers)
+  t.strictSame(await rung(scene), numbers, "then each phone rings once")
+  const ends = [...runs].map(([number, run]) => [number, run.gathered_context?.["hangup_cause"]])
+  t.strictSame(Object.fromEntries(ends), causes, "and each call ends as the callee ended it")
+  t.ok((await loudestOfCallee(runs.get(echoes))) > 1_000, "and who answers hears the agent")
+  return runs
+}
 
 /** How the dialplan refers to the value of an expression. */
 const value = (expression: string) => `\${${expression}}`
@@ -83,17 +76,12 @@ const bothLogs = {
   "cel_custom.conf": `\n[mappings]\nmatch.csv => ${value("eventtype")},${value("CHANNEL(uniqueid)")},${value("CHANNEL(linkedid)")}\n`
 }
 
-t.test("given the generated files, when a campaign is started", { skip, buffered: true }, async (t) => {
-  const scene = await given(t, { added: bothLogs })
-  const { asterisk, callee } = scene
-  const runs = await called(scene, numbers)
-  t.strictSame((await callee.sippLog()).map(({ number }) => number).sort(), numbers, "then each phone rings once")
+const withPlainFiles = async (t: Test, scene: Scene) => {
+  const { asterisk, id } = scene
+  const runs = await calledAll(scene, t)
   t.match(await asterisk.ctl("module show like musiconhold"), /res_musiconhold\.so/, "and music on hold is loaded")
   t.match(await asterisk.ctl("core show function DIALPLAN_EXISTS"), /DIALPLAN_EXISTS\(/, "and it can tell whether an extension is there")
-  t.match(await asterisk.ctl("ari show apps"), "trunkline.journey.1", "and the engine has registered its application by itself")
-  t.strictSame(causesOf(runs), causes, "and each call ends as the callee ended it")
-  t.ok((await loudestOfCallee(runs.get(echoes))) > 1_000, "and who answers hears the agent")
-
+  t.match(await asterisk.ctl("ari show apps"), `trunkline.journey.${id}`, "and the engine has registered its application by itself")
   const ids = numbers.map((number) => callIdOf(runs.get(number)))
   const dispositions = ["ANSWERED", "BUSY", "NO ANSWER"]
   const master = await recordsFrom(asterisk, "cdr-csv/Master.csv", (rows) => ids.every((id) => rows.some((row) => row.at(-1) === id)))
@@ -121,14 +109,10 @@ t.test("given the generated files, when a campaign is started", { skip, buffered
     [1, 1, 1],
     "and the events of a call have it as uniqueid and linkedid"
   )
-})
+}
 
-t.test("given a dial string through the generated dialplan, when a campaign is started", { skip, buffered: true }, async (t) => {
-  const scene = await given(t, { added: bothLogs }, { dial_string: "Local/{number}@trunkline-outbound/n" })
-  const runs = await called(scene, numbers)
-  t.strictSame((await scene.callee.sippLog()).map(({ number }) => number).sort(), numbers, "then each phone rings once")
-  t.strictSame(causesOf(runs), causes, "and each call ends as the callee ended it")
-  t.ok((await loudestOfCallee(runs.get(echoes))) > 1_000, "and who answers hears the agent")
+const withDialString = async (t: Test, scene: Scene) => {
+  const runs = await calledAll(scene, t)
   const ids = numbers.map((number) => callIdOf(runs.get(number)))
   const records = await recordsFrom(scene.asterisk, "cdr-custom/match.csv", (rows) =>
     [...ids, ...ids.map((id) => `${id};2`)].every((id) => rows.some(([uniqueid]) => uniqueid === id))
@@ -146,40 +130,20 @@ t.test("given a dial string through the generated dialplan, when a campaign is s
     [],
     "and so have its events"
   )
-})
+}
 
-t.test("given TLS and the package's own modules, when a campaign is started", { skip, buffered: true }, async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-tls-"))
-  t.teardown(() => rm(folder, { recursive: true, force: true }))
-  const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")]
-  await writeFile(certFile, cert)
-  await writeFile(keyFile, key)
-  const options = { arguments: ["--tls", certFile, keyFile], without: ["modules.conf"] }
-  const scene = await given(t, options, {}, { NODE_EXTRA_CA_CERTS: certFile })
+const overTls = async (t: Test, scene: Scene) => {
   t.match(scene.asterisk.ariUrl, /^https:/)
-  const runs = await called(scene, numbers)
-  t.strictSame((await scene.callee.sippLog()).map(({ number }) => number).sort(), numbers, "then each phone rings once")
-  t.strictSame(causesOf(runs), causes)
-  t.ok((await loudestOfCallee(runs.get(echoes))) > 1_000, "and who answers hears the agent")
-})
+  await calledAll(scene, t)
+}
 
-t.test("given an Asterisk without the WebSocket channel, when a campaign is started", { skip, buffered: true }, async (t) => {
-  const scene = await given(t, { added: { "modules.conf": "noload = chan_websocket.so\n" } })
-  t.notMatch(await scene.asterisk.ctl("http show status"), "/media/")
-  const runs = await called(scene, [echoes])
-  t.ok((await loudestOfCallee(runs.get(echoes))) > 1_000, "then a callee who answers hears the agent, over RTP")
-})
-
-t.test("given a provider that asks for a name and a password, when a campaign is started", { skip, buffered: true }, async (t) => {
-  const password = "a;b&c$d/e"
-  const place = await startAsterisk()
-  t.teardown(() => place.stop())
-  const provider = await startGenerated(place, {
-    added: {
-      "modules.conf":
-        "load = res_pjsip_authenticator_digest.so\nload = res_pjsip_registrar.so\nload = res_pjsip_endpoint_identifier_user.so\nload = app_echo.so\n",
-      // The callee's own trunk uses the same address.
-      "pjsip.conf": `
+/** What another instance has as the provider, which asks for a name and a password. */
+const password = "a;b&c$d/e"
+const provider = {
+  "modules.conf":
+    "load = res_pjsip_authenticator_digest.so\nload = res_pjsip_registrar.so\nload = res_pjsip_endpoint_identifier_user.so\nload = app_echo.so\n",
+  // The callee's own trunk uses the same address.
+  "pjsip.conf": `
 [global]
 type = global
 endpoint_identifier_order = username,ip
@@ -199,22 +163,82 @@ password = ${password.replaceAll(";", "\\;")}
 type = aor
 max_contacts = 1
 `,
-      "extensions.conf": "\n[provider]\nexten => _[+0-9]!,1,Answer()\n same => n,Echo()\n"
-    }
-  })
-  t.teardown(() => provider.stop())
-  const sip = `127.0.0.1:${Number(new URL(place.ariUrl).port) + 6}`
-  const scene = await given(t, { arguments: ["--provider", sip, "--sip-user", "49301"], environment: { SIP_PASSWORD: password } })
+  "extensions.conf": "\n[provider]\nexten => _[+0-9]!,1,Answer()\n same => n,Echo()\n"
+}
+const withAccount = async (t: Test, scene: Scene, other: GeneratedAsterisk) => {
+  t.notMatch(await scene.asterisk.ctl("http show status"), "/media/")
   await untilTrue("registration", async () => / Registered /.test(await scene.asterisk.ctl("pjsip show registrations")))
   const runs = await called(scene, [echoes])
-  t.strictSame(causesOf(runs), { [echoes]: "duration_exceeded" })
-  t.ok((await loudestOfCallee(runs.get(echoes))) > 1_000, "then a callee who answers hears the agent")
-  const records = await recordsFrom(provider, "cdr-csv/Master.csv", (rows) => rows.length > 0)
+  t.match(runs.get(echoes), { gathered_context: { hangup_cause: "duration_exceeded" } })
+  t.ok((await loudestOfCallee(runs.get(echoes))) > 1_000, "then a callee who answers hears the agent, over RTP")
+  const records = await recordsFrom(other, "cdr-csv/Master.csv", (rows) => rows.length > 0)
   t.strictSame(
     records.map((row) => row[2]),
     [echoes],
     "and the provider has had one call"
   )
+}
+
+/** Asterisk's own AMD() listens to the callee before the agent does. */
+const withDialplan = async (t: Test, scene: Scene) => {
+  const { asterisk, id, world } = scene
+  const checked = await world.api.ask("POST", `/organizations/telephony-configs/${id}/test`, {})
+  t.match(checked, { status: 200, body: { passed: true } })
+  t.match(JSON.stringify(checked.body), /"name":"dialplan","result":"passed"/)
+  const runs = await called(scene, [person, machine])
+  t.match(
+    runs.get(person),
+    { gathered_context: { AMDSTATUS: "HUMAN", AMDCAUSE: /^HUMAN-/, dialplan: "handed_over", hangup_cause: "duration_exceeded" } },
+    "then a person is handed over to the agent"
+  )
+  t.ok(runs.get(person)?.recording_public_url, "and the agent has the audio")
+  const hungUp = { dialplan: "entered", hangup_cause: "machine_detected", call_disposition: "voicemail_detected" }
+  t.match(runs.get(machine), { gathered_context: { AMDSTATUS: "MACHINE", ...hungUp } }, "and a machine is hung up on by the dialplan")
+  t.notOk(runs.get(machine)?.recording_public_url)
+  t.strictSame(await rung(scene), [person, machine], "and each phone rings once")
+  const callIds = [person, machine].map((number) => callIdOf(runs.get(number)))
+  const rows = await recordsFrom(asterisk, "cdr-csv/Master.csv", (all) => callIds.every((id) => all.some((row) => row.at(-1) === id)))
+  t.strictSame(
+    callIds.map((callId) => rows.filter((row) => row.at(-1) === callId).map((row) => [row[2], row[3]])),
+    [person, machine].map((number) => [[number, "trunkline-answered"]]),
+    "and the records have the place in the dialplan as dst and dcontext"
+  )
+}
+
+t.test("given an engine and an Asterisk with generated files, when a campaign is started", { skip }, async (t) => {
+  // A campaign takes as long as its longest call.
+  t.jobs = 5
+  const folder = t.testdir({ "cert.pem": cert, "key.pem": key })
+  const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")]
+  const world = await World.open(t, { environment: { NODE_EXTRA_CA_CERTS: certFile }, configurations: { max_call_duration: 8 } })
+  const start = async (options: GeneratedOptions): Promise<readonly [callee: Asterisk, asterisk: GeneratedAsterisk]> => {
+    const callee = await startAsterisk()
+    t.teardown(() => callee.stop())
+    const asterisk = await startGenerated(callee, options)
+    t.teardown(() => asterisk.stop())
+    return [callee, asterisk]
+  }
+  const open = async (options: GeneratedOptions, account: Readonly<Record<string, string>> = {}): Promise<Scene> => {
+    const [callee, asterisk] = await start(options)
+    const { id } = await world.api.createConfig({ ...asterisk.telephonyConfig.config, ...account }, asterisk.ariUrl)
+    return { asterisk, callee, id, world }
+  }
+  // All of them are there before the first call, which would otherwise be played beside their starts.
+  const plain = await open({ added: bothLogs })
+  const local = await open({ added: bothLogs }, { dial_string: "Local/{number}@trunkline-outbound/n" })
+  const secure = await open({ arguments: ["--tls", certFile, keyFile], without: ["modules.conf"] })
+  const dialplan = await open({ arguments: ["--dialplan"] })
+  const [place, other] = await start({ added: provider })
+  const account = await open({
+    added: { "modules.conf": "noload = chan_websocket.so\n" },
+    arguments: ["--provider", `127.0.0.1:${Number(new URL(place.ariUrl).port) + 6}`, "--sip-user", "49301"],
+    environment: { SIP_PASSWORD: password }
+  })
+  t.test("through the files as they are", { buffered: true }, (t) => withPlainFiles(t, plain))
+  t.test("with a dial string through the generated dialplan", { buffered: true }, (t) => withDialString(t, local))
+  t.test("with TLS and the package's own modules", { buffered: true }, (t) => overTls(t, secure))
+  t.test("with a dialplan that listens first", { buffered: true }, (t) => withDialplan(t, dialplan))
+  t.test("with a provider's account, and without the WebSocket channel", { buffered: true }, (t) => withAccount(t, account, other))
 })
 
 t.test("given the generator", async (t) => {

@@ -14,18 +14,18 @@ const STARTS = 3
 
 // The short form of `npm run kills`.
 t.test("given campaigns that share a fast trunk, when the engine is killed time and again", (t) =>
-  killStory(t, { campaigns: 8, contacts: 40, dialsBetween: 30, kills: 4, seed: 5 })
+  killStory(t, { campaigns: 4, contacts: 30, dialsBetween: 25, kills: 2, seed: 5 })
 )
 
 t.test("given an engine that dies whenever its slots are full of calls that end while it is dead", async (t) => {
-  const lives = 8
+  const lives = 4
   const slots = 5
   const world = await World.open(t, {
     emulator: { media: false, ringMillis: 300, seed: 9, talkMillis: 500 },
     environment: { CALL_RATE: "10", ORG_CONCURRENCY: "100", RECORDINGS: "off", RING_TIMEOUT: "60" }
   })
   const { emulator } = world
-  const { id } = await world.campaign(numbersOf(60, ["01"]), { max_concurrency: slots })
+  const { id } = await world.campaign(numbersOf(40, ["01"]), { max_concurrency: slots })
   emulator.letRing(true)
   await world.api.start(id)
   const signs: Array<string> = []
@@ -54,6 +54,6 @@ t.test("given an engine that dies whenever its slots are full of calls that end 
   t.ok(signs.filter((sign) => sign !== "none").length > lives / 2, "then it settles calls that are over, and dials")
   await world.api.untilState(id, "completed")
   const neverLeft = await thenKillsLeaveFewDoubts(t, world, [id], lives)
-  t.equal(new Set(dialsOf(world).map(({ number }) => number)).size, 60 - neverLeft, "then everybody else was called")
+  t.equal(new Set(dialsOf(world).map(({ number }) => number)).size, 40 - neverLeft, "then everybody else was called")
   await judge(t, world, id, slots)
 })

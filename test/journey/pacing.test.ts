@@ -1,4 +1,4 @@
-/** When a campaign dials and when it does not: pauses, windows, the circuit breaker, and campaigns that share the slots of an organization. */
+/** A campaign at full speed that is paused: nothing is dialed once the pause is answered, and everybody once it is resumed. */
 import t, { type Test } from "tap"
 import { attemptsOf, contactStates, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { watchLateness } from "#test/support/lateness.ts"
@@ -34,17 +34,17 @@ t.test("given a campaign of twenty dials a second, when it is paused and resumed
     environment: { CALL_RATE: "20", ORG_CONCURRENCY: "50", RECORDINGS: "off" }
   })
   const { api, sql } = world
-  const numbers = numbersOf(150, ["01"])
+  const numbers = numbersOf(75, ["01"])
   const { id } = await world.campaign(numbers)
   await api.start(id)
   const firstDials: Array<number> = []
-  for (const dialed of [20, 45, 70]) {
+  for (const dialed of [10, 25]) {
     await world.seen("originate", dialed)
     firstDials.push(await pauseAndResume(t, world, id))
   }
   t.comment(`first dial after the resume was answered, in ms: ${firstDials.join(", ")}`)
   await slowClaims(world)
-  for (const dialed of [90, 105, 120]) {
+  for (const dialed of [40, 50]) {
     await world.seen("originate", dialed)
     await pauseAndResume(t, world, id)
   }
@@ -54,54 +54,4 @@ t.test("given a campaign of twenty dials a second, when it is paused and resumed
   t.equal((await attemptsOf(sql, id)).filter(({ outcome }) => outcome === "answered").length, numbers.length, "then all are reached")
   t.ok(mostLeftInASecond(world) <= 20, `then the rate holds: ${mostLeftInASecond(world)} in a second`)
   await judge(t, world, id, 50)
-})
-
-/**
- * Over a hundred dials, from when all campaigns have begun: the average number of calls of each that were up, and how many of the dials were its own.
- */
-const shares = (world: World, prefixes: ReadonlyArray<string>) => {
-  const counts = prefixes.map(() => ({ calls: 0, dials: 0, live: 0, hasBegun: false }))
-  let dials = 0
-  for (const { kind, number } of world.emulator.log.entries) {
-    const own = counts[prefixes.findIndex((prefix) => number.startsWith(prefix))]
-    if (own === undefined || (kind !== "originate" && kind !== "ended")) continue
-    own.live += kind === "originate" ? 1 : -1
-    own.hasBegun = true
-    if (kind !== "originate" || counts.some(({ hasBegun }) => !hasBegun) || ++dials > 100) continue
-    own.dials++
-    for (const count of counts) count.calls += count.live
-  }
-  return counts.map((count) => ({ calls: count.calls / Math.min(dials, 100), dials: count.dials }))
-}
-
-t.test("given ten slots for campaigns and one more, when two campaigns and single calls compete for them", async (t) => {
-  const world = await World.open(t, {
-    configurations: { max_call_duration: 3 },
-    emulator: { ringMillis: 100, seed: 5, talkMillis: 500 },
-    environment: { ORG_CONCURRENCY: "11", RECORDINGS: "off" }
-  })
-  const { api } = world
-  await world.sql`UPDATE organizations SET concurrency_reserve = 1`
-  const prefixes = ["+1555", "+1666"]
-  const campaigns = await Promise.all(prefixes.map((prefix) => world.campaign(numbersOf(160, ["01"], prefix))))
-  for (const { id } of campaigns) await api.start(id)
-  await world.seen("originate", 110)
-
-  const singles = numbersOf(12, ["11"], "+1777")
-  const answers = await Promise.all(singles.map((number) => api.call(world.agentUuid, number)))
-  const placed = answers.filter(({ status }) => status === 200).length
-  t.ok(placed > 0, `then single calls get through: ${placed} of ${singles.length}`)
-  // A call that has its slot may wait in vain until it may leave, on a busy machine.
-  const others = answers.filter(({ body, status }) => status !== 200 && !JSON.stringify(body).includes("try again in"))
-  t.strictSame([...new Set(others.map(({ status }) => status))], [429], "then the others are told that there is no slot")
-
-  for (const { id } of campaigns) await api.untilState(id, "completed")
-  await quiet(world)
-  const [one, other] = shares(world, prefixes)
-  const calls = (one?.calls ?? 0) - (other?.calls ?? 0)
-  t.ok(Math.abs(calls) <= 2, `then the campaigns share evenly: on average, one has ${calls.toFixed(1)} live calls more`)
-  const dials = [one?.dials ?? 0, other?.dials ?? 0]
-  t.ok(Math.abs((dials[0] ?? 0) - 50) <= 10, `then of a hundred dials each has about half: ${dials.join(" and ")}`)
-  for (const { id } of campaigns) await judge(t, world, id, 11)
-  t.equal(dialsOf(world).filter(({ number }) => number.startsWith("+1777")).length, placed, "then no refused call was dialed")
 })

@@ -12,15 +12,15 @@ t.jobs = 2
 const environment = { ORG_CONCURRENCY: "100", RECORDINGS: "off" }
 const short = { media: false, ringMillis: 200, talkMillis: 400 }
 
-t.test("given campaigns in the middle of their claims, when the engine is stopped ten times", { buffered: true }, async (t) => {
+t.test("given campaigns in the middle of their claims, when the engine is stopped time and again", { buffered: true }, async (t) => {
   const world = await World.open(t, { emulator: short, environment: { ...environment, CALL_RATE: "10", DRAIN: "0" } })
-  const campaigns = await Promise.all(Array.from({ length: 5 }, (_, i) => world.campaign(numbersOf(80, ["01"], `+155${i}`))))
+  const campaigns = await Promise.all(Array.from({ length: 4 }, (_, i) => world.campaign(numbersOf(40, ["01"], `+155${i}`))))
   const proxy = await launchBehindProxy(t, world)
   // Slow commits ensure that a stop finds claims under way, and this rate that contacts are left for the last stop, even if each takes long to
   // come.
   proxy.delayCommits(20)
   for (const { id } of campaigns) await world.api.start(id)
-  for (let stops = 0; stops < 10; stops++) {
+  for (let stops = 0; stops < 4; stops++) {
     const next = world.emulator.log.count("originate") + 3 + stops
     await until("moment to stop", () => (world.emulator.log.count("originate") >= next ? true : undefined))
     const { code } = await world.end("SIGTERM")

@@ -1,6 +1,6 @@
 /** Asterisk refuses us or is away, or the engine itself is stopped. Contacts are not harmed by that. */
 import t, { type Test } from "tap"
-import { aloud, attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { aloud, attemptsOf, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { HttpProxy } from "#test/support/HttpProxy.ts"
 import { watchLateness } from "#test/support/lateness.ts"
 import { leftAt } from "#test/support/leftAt.ts"
@@ -84,24 +84,6 @@ t.test("given an Asterisk that stays away", { buffered: true }, async (t) => {
   await judge(t, world, id, 50)
 })
 
-t.test("given a wrong password, when a campaign is started", { buffered: true }, async (t) => {
-  const world = await World.open(t, { emulator: fast, environment })
-  const { api, emulator } = world
-  const right = emulator.password
-  emulator.setPassword("another one")
-  const { id } = await world.campaign(numbersOf(5, ["01"]))
-  await api.start(id)
-  const paused = await api.untilState(id, "paused")
-  t.match(paused.logs.at(-1), { event: "telephony_auth_failed", level: "error" }, "then it is paused, and says why")
-  t.strictSame(await contactStates(world.sql, id), { pending: 5 }, "then its contacts are untouched")
-
-  emulator.setPassword(right)
-  await api.resume(id)
-  const done = await api.untilState(id, "completed")
-  t.equal(eventsOf(done)["telephony_auth_failed"], 1, "then it continues when it is resumed, once the password is right")
-  await judge(t, world, id, 50)
-})
-
 t.test("given a password that is changed in mid-campaign", { buffered: true }, async (t) => {
   const world = await World.open(t, { emulator: fast, environment: { ...environment, CALL_RATE: "10" }, greeting: aloud })
   const { api, emulator } = world
@@ -116,23 +98,6 @@ t.test("given a password that is changed in mid-campaign", { buffered: true }, a
   await api.resume(id)
   await api.untilState(id, "completed")
   t.equal(dialsOf(world).length, 30, "then nobody is skipped, and nobody called twice")
-  await judge(t, world, id, 50)
-})
-
-t.test("given an Asterisk that is not there yet, when a campaign is started", { buffered: true }, async (t) => {
-  const world = await World.open(t, { emulator: fast, environment })
-  const { api, emulator } = world
-  await emulator.refuseConnections(true)
-  const { id } = await world.campaign(numbersOf(5, ["01"]))
-  await api.start(id)
-  await until("trunk that is down", async () => {
-    const { body } = await api.ask("GET", "/organizations/telephony-trunks")
-    return /ECONNREFUSED/.exec(JSON.stringify(body)) ?? undefined
-  })
-  t.strictSame(await contactStates(world.sql, id), { pending: 5 }, "then it waits")
-  await emulator.refuseConnections(false)
-  const done = await api.untilState(id, "completed")
-  t.notMatch(eventsOf(done), { campaign_resumed: 1 }, "then it continues by itself")
   await judge(t, world, id, 50)
 })
 

@@ -75,8 +75,8 @@ export class Api {
     return answer.body as Body
   }
 
-  createConfig(config: Readonly<Record<string, unknown>>) {
-    const body = { name: "far end", config: { provider: "ari", ...config }, is_default_outbound: true }
+  createConfig(config: Readonly<Record<string, unknown>>, name = "far end") {
+    const body = { name, config: { provider: "ari", ...config }, is_default_outbound: true }
     return this.#must<Static<typeof TelephonyConfigWire>>("POST", "/organizations/telephony-configs", body)
   }
 
