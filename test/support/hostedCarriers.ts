@@ -63,7 +63,7 @@ export const openThrough = async (t: Test, line: Line, options?: Options): Promi
   (await openThroughAll(t, [line], options)).world
 
 /** An engine with a configuration for every carrier, and numbers of their own for each one's callees. */
-export const openThroughEach = async (t: Test, far: Far, options: Options) => {
+export const openThroughEach = async (t: Test, far: Far, options?: Options) => {
   const starts = Object.values(hostedCarriers).map(async (carrier, at) => ({
     carrier: await starting(carrier, `+1555000900${at}`)(t, far),
     title: carrier.title
