@@ -1,6 +1,6 @@
 /**
- * The packages of this project and of the adapter beside this file, made and installed in an empty folder with the commands of adapters/README.md. Only
- * npm's registry is needed, for the dependencies of the packages.
+ * The packages of this project and of the adapter beside this file, made and installed in folders of their own with the commands of
+ * adapters/README.md. Only npm's registry is needed, for the dependencies of the packages.
  */
 import { execFile } from "node:child_process"
 import { readFile } from "node:fs/promises"
@@ -79,8 +79,11 @@ export const openPackages = async (t: Test): Promise<Packages> => {
   const type = (cwd: string, commands: string) => must(cwd, "env", ...settings, "bash", "-euo", "pipefail", "-c", commands)
   const author = join(folder, "voice-adapter-acme")
   const adapter = await type(folder, project)
-  await type(author, installation)
   const operator = join(folder, "engine")
+  // npm need not unpack there again what both have, and removes what only the author has.
+  await must(folder, "mkdir", operator)
+  await must(folder, "cp", "-al", join(author, "node_modules"), operator)
+  await type(author, installation)
   const model = await serviceFrom(folder, author, "language-model-acme")
   const voices = await serviceFrom(folder, author, "voice-speaker-acme")
   await must(operator, "npm", "install", "--offline", "--no-audit", "--no-fund", model.tarball, voices.tarball)
