@@ -272,3 +272,13 @@ test(t, "without a default a campaign is created without a configuration, and on
   t.match(unknown, { _tag: "TelephonyNotReady", reason: /'nosuch' is not installed/ })
   t.ok((yield* campaigns.start(ours, campaign.id)).telephonyConfigurationId === chosen.id)
 })
+
+test(t, "given an organization's limit and reserve, when its campaign gets an owner, then campaigns may use the difference", function* (t) {
+  const ownership = yield* Effect.provide(CampaignOwnership, CampaignOwnership.layer)
+  const { id } = yield* started()
+  const shareOf = Effect.fnUntraced(function* (limit: number, reserve: number) {
+    yield* sql`UPDATE organizations SET concurrency_limit = ${limit}, concurrency_reserve = ${reserve} WHERE id = ${ours}`
+    return (yield* ownership.own(id))?.organizationShare
+  })
+  t.strictSame([yield* shareOf(5, 5), yield* shareOf(11, 1)], [0, 10])
+})
