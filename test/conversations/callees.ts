@@ -151,10 +151,10 @@ const scriptOf = (at: number, random: Random): CalleeScript => {
   return one
 }
 
-/** The same callees for the same seed. */
+/** The same callees for the same seed, which is also the first of their paths. */
 export const calleesOf = (count: number, seed: number): ReadonlyArray<CalleeScript> => {
   const random = seeded(seed)
-  return Array.from({ length: count }, (_, at) => scriptOf(at, random))
+  return Array.from({ length: count }, (_, at) => scriptOf(at + seed, random))
 }
 
 /** Everything that the callees may say. */
