@@ -3,9 +3,9 @@ import { execFileSync } from "node:child_process"
 import { globSync } from "node:fs"
 import { basename } from "node:path"
 
-/** Two of them, chosen by a commit's hash: each pair is as likely as any other. */
+/** Two of them, chosen by a commit's hash: each pair is as likely as any other, in either order. */
 export const pairOf = (carriers: ReadonlyArray<string>, commit: string): ReadonlyArray<string> => {
-  const pairs = carriers.flatMap((first, place) => carriers.slice(place + 1).map((second) => [first, second]))
+  const pairs = carriers.flatMap((first) => carriers.filter((second) => second !== first).map((second) => [first, second]))
   return pairs[Number.parseInt(commit.slice(0, 8), 16) % pairs.length] ?? carriers
 }
 
