@@ -26,7 +26,7 @@ import { makeMouth } from "#test/support/utterances.ts"
 const modelKey = `sk-${letters(24)}`
 const digitWords = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 /** A number in the way that callees say theirs. */
-const spokenNumber = () => Array.from({ length: 10 }, () => digitWords[randomInt(10)]).join(" ")
+const spokenNumber = () => Array.from({ length: 7 }, () => digitWords[randomInt(10)]).join(" ")
 const kept = canariesOf(`quicksilver platypus ${spokenNumber()}`)
 const unkept = canariesOf(`kaleidoscope mulberry ${spokenNumber()}`)
 /** Without a number, because a digit may sound just like the same digit in the number of another call. */
