@@ -1,7 +1,6 @@
 /** People who no longer want to be called: wherever their numbers are listed, nobody in that organization calls them. Judged by their phones. */
-import { createHash } from "node:crypto"
 import t, { type Test } from "tap"
-import { Api, contactStates, numbersOf, recounted, shownCounters, untilTrue, World } from "#test/support/engine.ts"
+import { contactStates, numbersOf, recounted, shownCounters, untilTrue, World } from "#test/support/engine.ts"
 
 const path = "/organizations/opt-outs"
 const open = (t: Test) =>
@@ -16,18 +15,7 @@ const optOut = async (t: Test, { api }: World, ...numbers: ReadonlyArray<string>
 const timesCalled = ({ emulator }: World, number: string): number => emulator.log.dialsByNumber().get(number) ?? 0
 const isLive = (world: World, number: string) => untilTrue("first call", () => timesCalled(world, number) === 1)
 
-/** Another organization on the same engine, with the same far end. */
-const neighbour = async ({ emulator, engine, sql }: World) => {
-  const key = "journey-key-of-somebody-else-0123"
-  const hash = createHash("sha256").update(key).digest("hex")
-  await sql`WITH made AS (INSERT INTO organizations (name, concurrency_limit) VALUES ('other', 10) RETURNING id)
-    INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role) SELECT id, 'key', 'jour', ${hash}, 'owner' FROM made`
-  const api = new Api(engine.url, key)
-  await api.createConfig({ ari_endpoint: emulator.url, app_name: emulator.user, app_password: emulator.password })
-  return { api, agent: await api.createAgent("") }
-}
-
-t.test("given people who are on two lists of an organization, and on that of another one", async (t) => {
+t.test("given people who are on two lists of an organization", async (t) => {
   const world = await open(t)
   const { api, emulator, sql } = world
   const [talker = "", queued = "", willing = ""] = numbersOf(3, ["01"])
@@ -107,17 +95,6 @@ t.test("given people who are on two lists of an organization, and on that of ano
     }
   )
 
-  await t.test("when the other organization calls its list, then it calls all of them", async (t) => {
-    const before = everybody.map((number) => timesCalled(world, number))
-    const other = await neighbour(world)
-    const { id } = await other.api.createCampaign(other.agent.id, everybody, { retry_config: { enabled: false } })
-    await other.api.start(id)
-    await other.api.untilState(id, "completed")
-    t.strictSame(
-      everybody.map((number) => timesCalled(world, number)),
-      before.map((count) => count + 1)
-    )
-  })
   await untilTrue("end of all calls", () => emulator.log.live() === 0)
 })
 

@@ -1,5 +1,5 @@
 /**
- * A campaign of 300 contacts at 20 calls per second through a carrier with which everything goes wrong that can: callbacks are repeated, out
+ * A campaign of 150 contacts at 20 calls per second through a carrier with which everything goes wrong that can: callbacks are repeated, out
  * of order and up to 10 s late, replies are lost, requested calls are never placed, and the engine is killed in the middle.
  */
 import t, { type Test } from "tap"
@@ -13,7 +13,7 @@ import { callIdOf, journaled, reasons, storiesOf, toldOf, unplacedOf, untoldOf }
 import { type Evidence, judge, rules } from "./judge.ts"
 import { reportOf } from "./reportOf.ts"
 
-const contacts = 300
+const contacts = 150
 const rate = 20
 /** Lower than the number of calls that would be up at that rate. */
 const cap = 30
