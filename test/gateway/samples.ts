@@ -9,7 +9,7 @@ import { graph } from "./apiTest.ts"
 import type { Answer } from "./gatewayTest.ts"
 
 /** Values that no well-meaning client would send. */
-const hostileValues: ReadonlyArray<unknown> = [
+export const hostileValues: ReadonlyArray<unknown> = [
   null,
   true,
   0,
