@@ -5,13 +5,30 @@
 import t, { type Test } from "tap"
 import { dialPoints } from "#runtime/call/DialPoint.ts"
 import type { ResponseFault } from "#test/emulators/ari/AriEmulator.ts"
-import { attemptsOf, eventsOf, judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import type { Environment } from "#test/support/EngineProcess.ts"
+import { aloud, attemptsOf, eventsOf, judge, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { untilTrunkUp } from "#test/support/trunkUp.ts"
 
 t.setTimeout(1_800_000)
-t.jobs = 2
+// Most of each story is waiting until a call that cannot be found is written off.
+t.jobs = 4
 
 const slots = 10
+const endings = ["01", "01", "02", "10", "06", "01", "13", "05"]
+
+const given = async (t: Test, contacts: number, environment: Environment = {}, greeting = "") => {
+  const world = await World.open(t, {
+    emulator: { media: false, ringMillis: 1000, seed: 3, talkMillis: 1500 },
+    greeting,
+    environment: { ORG_CONCURRENCY: "50", RECORDINGS: "off", ...environment }
+  })
+  const { id } = await world.campaign(numbersOf(contacts, endings), { max_concurrency: slots })
+  return { world, id }
+}
+
+/** Each time with a clock that is set half a minute further ahead, because the time at which doubts end must not depend on it. */
+const launchLater = (world: World, times = 1) => world.launch({ CLOCK_AHEAD: String(times * awayMillis), CRASH_AT: "" })
+
 const awayMillis = 30_000
 
 const thenAllIsWell = async (t: Test, world: World, id: number) => {
@@ -30,92 +47,112 @@ const thenAllIsWell = async (t: Test, world: World, id: number) => {
   return done
 }
 
-/** How an engine dies, given what it finds when it starts. */
-interface Death {
-  readonly name: string
-  readonly crashAt?: string
-  readonly fault?: ResponseFault
-}
-const deaths: ReadonlyArray<Death> = [
-  ...dialPoints.map(
-    (point): Death => ({ name: `at "${point}"`, crashAt: point, ...(point === "refused" ? { fault: "allocation-failed" } : {}) })
-  ),
-  { name: "while replies are lost to calls that were placed", fault: "hang-after-placing" },
-  { name: "while replies are lost to calls that were not placed", fault: "hang-before-placing" }
-]
-
-t.test("given a campaign, when the engine dies at every point of the dialing and comes back", { buffered: true }, async (t) => {
-  const world = await World.open(t, {
-    emulator: { media: false, ringMillis: 1000, seed: 3, talkMillis: 1500 },
-    environment: { ORG_CONCURRENCY: "50", RECORDINGS: "off" }
+for (const [index, point] of dialPoints.filter((point) => point !== "refused").entries()) {
+  t.test(`given a campaign, when the engine dies at "${point}" and comes back`, { buffered: true }, async (t) => {
+    const { id, world } = await given(t, 28, { CRASH_AT: point, CRASH_AFTER: String(5 + index) })
+    await world.api.start(id)
+    t.equal((await world.engine.exited).signal, "SIGKILL")
+    await launchLater(world)
+    const done = await thenAllIsWell(t, world, id)
+    t.equal(eventsOf(done)["recovery_completed"], 1)
   })
-  const { emulator, sql } = world
-  const { id } = await world.campaign(numbersOf(90, ["01", "01", "02", "10", "06", "01", "13", "05"]), { max_concurrency: slots })
+}
+
+t.test("given a request that has just been refused, when the engine dies before anything comes of that", { buffered: true }, async (t) => {
+  const { id, world } = await given(t, 28, { CRASH_AT: "refused" })
+  world.emulator.setResponseFault("allocation-failed", 1)
   await world.api.start(id)
-  await world.seen("ringing", 3)
-  for (const [index, { crashAt = "", fault, name }] of deaths.entries()) {
-    await world.end("SIGKILL")
-    if (fault !== undefined) emulator.setResponseFault(fault, crashAt === "" ? 2 : 1)
-    // The clock is set half a minute further ahead each time, because the time at which doubts end must not depend on it.
-    const CLOCK_AHEAD = String(index * awayMillis)
-    if (crashAt === "") {
-      await world.launch({ CLOCK_AHEAD })
-      await untilTrue("requests without a reply", () => emulator.requests.filter((one) => one.fault === fault).length === 2)
-    } else {
-      // It may die before it is ready.
-      const dying = world.spawn({ CLOCK_AHEAD, CRASH_AT: crashAt, CRASH_AFTER: fault === undefined ? "3" : "1" })
-      t.equal((await dying.exited).signal, "SIGKILL", name)
-      world.keep(dying)
-    }
-  }
-  await world.end("SIGKILL")
-  await world.launch({ CLOCK_AHEAD: String(deaths.length * awayMillis) })
-  const done = await thenAllIsWell(t, world, id)
-  t.equal(eventsOf(done)["recovery_completed"], deaths.length + 1)
-  const refused = emulator.requests.filter(({ fault }) => fault === "allocation-failed").map(({ channelId }) => channelId)
+  t.equal((await world.engine.exited).signal, "SIGKILL")
+  await launchLater(world)
+  await thenAllIsWell(t, world, id)
+  const refused = world.emulator.requests.filter(({ fault }) => fault === "allocation-failed").map(({ channelId }) => channelId)
+  const attempts = (await attemptsOf(world.sql, id)).filter((attempt) => refused.includes(attempt.id))
   t.strictSame(
-    (await attemptsOf(sql, id)).filter((attempt) => refused.includes(attempt.id)).map(({ outcome, state }) => ({ outcome, state })),
+    attempts.map(({ outcome, state }) => ({ outcome, state })),
     [{ outcome: null, state: "void" }],
-    "then it is certain that nobody was called by the request that was refused"
+    "then it is certain that nobody was called"
   )
 })
 
-t.test("given calls that ring and calls that are up, when the engine dies and comes back", { buffered: true }, async (t) => {
+const lost: ReadonlyArray<ResponseFault> = ["hang-after-placing", "hang-before-placing"]
+for (const fault of lost) {
+  t.test(`given requests under way (${fault}), when the engine dies and comes back`, { buffered: true }, async (t) => {
+    const { id, world } = await given(t, 28)
+    world.emulator.setResponseFault(fault, 3)
+    await world.api.start(id)
+    await untilTrue("requests without an answer", async () => {
+      const sent = (await attemptsOf(world.sql, id)).filter(({ state }) => state === "sent")
+      return sent.length >= 3
+    })
+    await world.end("SIGKILL")
+    await world.launch()
+    const done = await thenAllIsWell(t, world, id)
+    t.equal(eventsOf(done)["recovery_completed"], 1)
+  })
+}
+
+t.test("given phones that ring, when the engine dies and comes back before they are answered", { buffered: true }, async (t) => {
   const world = await World.open(t, {
     emulator: { ringMillis: 300, talkMillis: 1000, talkOnceHeard: true },
     environment: { ORG_CONCURRENCY: "50", RECORDINGS: "off", RING_TIMEOUT: "300" }
   })
-  const { emulator, sql } = world
-
-  await t.test("before they are answered, then those calls continue", async (t) => {
-    const { id } = await world.campaign(numbersOf(2 * slots, ["01"]), { max_concurrency: slots })
-    // However long the engine takes to come back on this machine, nobody answers before.
-    emulator.letRing(true)
-    await world.api.start(id)
-    await world.seen("ringing", slots)
-    await world.end("SIGKILL")
-    await world.launch()
-    await untilTrunkUp(world)
-    emulator.letRing(false)
-    const done = await thenAllIsWell(t, world, id)
-    t.equal(done.failed_rows, 0)
-    t.equal(emulator.log.firstSpoken().length, 2 * slots, "and their callees hear the agent")
-  })
-
-  await t.test("during the conversations, then they are hung up, and distinguished from the calls of the second process", async (t) => {
-    const { id } = await world.campaign(numbersOf(2 * slots, ["11"]), { max_concurrency: slots })
-    await world.api.start(id)
-    const up = async () => (await attemptsOf(sql, id)).filter(({ state }) => state === "answered").length
-    await untilTrue("calls that are up", async () => (await up()) === slots)
-    await world.end("SIGKILL")
-    await sql`UPDATE agent_definitions SET configurations = '{"max_call_duration": 3}'`
-    await world.launch()
-    await thenAllIsWell(t, world, id)
-    // On a busy machine, a claim of the second process may come too late to leave.
-    const dialed = (await attemptsOf(sql, id)).filter(({ state }) => state !== "void")
-    t.strictSame(
-      dialed.map(({ cause, outcome }) => `${outcome}: ${cause}`),
-      [...new Array<string>(slots).fill("error: node_lost"), ...new Array<string>(slots).fill("answered: duration_exceeded")]
-    )
-  })
+  const { id } = await world.campaign(numbersOf(2 * slots, ["01"]), { max_concurrency: slots })
+  // However long the engine takes to come back on this machine, nobody answers before.
+  world.emulator.letRing(true)
+  await world.api.start(id)
+  await world.seen("ringing", slots)
+  await world.end("SIGKILL")
+  await world.launch()
+  await untilTrunkUp(world)
+  world.emulator.letRing(false)
+  const done = await thenAllIsWell(t, world, id)
+  t.equal(done.failed_rows, 0, "then those calls continue")
+  t.equal(world.emulator.log.firstSpoken().length, 2 * slots, "and their callees hear the agent")
 })
+
+t.test("given calls that are up, when the engine dies and comes back", { buffered: true }, async (t) => {
+  const world = await World.open(t, {
+    emulator: { ringMillis: 300 },
+    environment: { ORG_CONCURRENCY: "50" }
+  })
+  const { id } = await world.campaign(numbersOf(2 * slots, ["11"]), { max_concurrency: slots })
+  await world.api.start(id)
+  await untilTrue(
+    "calls that are up",
+    async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "answered").length === slots
+  )
+  await world.end("SIGKILL")
+  await world.sql`UPDATE agent_definitions SET configurations = '{"max_call_duration": 3}'`
+  await world.launch()
+  await thenAllIsWell(t, world, id)
+  // On a busy machine, a claim of the second process may come too late to leave.
+  const dialed = (await attemptsOf(world.sql, id)).filter(({ state }) => state !== "void")
+  const causes = dialed.map(({ cause, outcome }) => `${outcome}: ${cause}`)
+  const expected = [...new Array<string>(slots).fill("error: node_lost"), ...new Array<string>(slots).fill("answered: duration_exceeded")]
+  t.strictSame(causes, expected, "then they are hung up, and distinguished from the calls of the second process")
+})
+
+/** mulberry32 */
+const seeded = (seed: number) => () => {
+  seed = (seed + 0x6d2b79f5) | 0
+  let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed)
+  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+}
+
+for (const seed of [11, 12]) {
+  t.test(`given a campaign, when the engine dies three times at random moments (seed ${seed})`, { buffered: true }, async (t) => {
+    const { id, world } = await given(t, 60, {}, aloud)
+    const chance = seeded(seed)
+    await world.api.start(id)
+    for (let deaths = 0; deaths < 3; deaths++) {
+      const { entries } = world.emulator.log
+      const next = entries.length + 1 + Math.floor(chance() * 40)
+      await until("moment of death", () => entries[next])
+      await world.end("SIGKILL")
+      await launchLater(world, deaths + 1)
+    }
+    const done = await thenAllIsWell(t, world, id)
+    t.equal(eventsOf(done)["recovery_completed"], 3)
+  })
+}
