@@ -1,5 +1,5 @@
 /**
- * One cap of ten for three engines, of which one dispatches and two carry calls, as callees saw it: how much of the slots' time is used by forty
+ * One cap of ten for three engines, of which one decides, as callees saw it: how much of the slots' time is used by forty
  * campaigns, how soon a slot that one engine frees is used on another, and how two campaigns share it; and what a call costs two engines together.
  * The control is one engine alone.
  */
