@@ -74,7 +74,6 @@ import { Promises } from "./journal/Promises.ts"
 import * as NumberHolds from "./dispatch/NumberHolds.ts"
 import * as LeftElsewhere from "./campaign/LeftElsewhere.ts"
 import * as CallNode from "./nodes/CallNode.ts"
-import { Carrying } from "./nodes/CallNode.ts"
 import { Dispatcher } from "./nodes/Dispatcher.ts"
 import { RemoteTransfers } from "./nodes/RemoteTransfers.ts"
 import { CallNodes } from "./nodes/CallNodes.ts"
@@ -117,7 +116,7 @@ const firstDeparture = Layer.effectDiscard(
   Effect.gen(function* () {
     const { otherDialedUntil = Number.NEGATIVE_INFINITY } = (yield* EngineLock).taken
     const engines = (yield* CallsElsewhere).engines()
-    const { carried } = yield* Carrying
+    const { carried } = yield* CallNode.Carrying
     const { begin } = yield* CallRate
     // What the other engine allowed call nodes to send may have left a little later; what left here is known.
     const grantMillis = engines.some(({ schemaVersion }) => schemaVersion !== null) ? GRANT_MILLIS : 0
@@ -129,7 +128,7 @@ const firstDeparture = Layer.effectDiscard(
 const decidesHere = Layer.effectDiscard(
   Effect.gen(function* () {
     const { numberFreed, watcher } = yield* CampaignInboxes
-    const { carried } = yield* Carrying
+    const { carried } = yield* CallNode.Carrying
     carried.watchedBy(watcher)
     yield* carried.renewAll
     ;(yield* Dispatcher).isHere((message) => {
@@ -178,7 +177,7 @@ const calls = CallSupervisor.layer.pipe(
 )
 
 /** Carries calls, whoever decides about them. An engine that gets the lock keeps it, with the calls that it has. */
-const carrier = Carrying.layer.pipe(
+const carrier = CallNode.Carrying.layer.pipe(
   Layer.provideMerge(calls),
   Layer.provideMerge(Layer.mergeAll(coordination, transfers, optOuts, CallNode.feedbackLayer)),
   Layer.provideMerge(stores),
