@@ -9,6 +9,7 @@ import type { Folders } from "#core/folder/Folders.ts"
 import type { Events } from "#core/event/Events.ts"
 import type { LiveEvents } from "#core/event/LiveEvents.ts"
 import type { LiveFeedback } from "#core/run/LiveFeedback.ts"
+import type { NodeLinks } from "#core/node/NodeLinks.ts"
 import type { NodeWebhooks } from "#core/webhook/NodeWebhooks.ts"
 import type { WebhookEndpoints } from "#core/webhook/WebhookEndpoints.ts"
 import type { OptOuts } from "#core/contact/OptOuts.ts"
@@ -40,9 +41,11 @@ import type { CarrierMedia } from "#core/provider/CarrierMedia.ts"
 import { carrierEndpoints } from "./carrierCallbacks.ts"
 import { Closing } from "./http/Closing.ts"
 import type { Endpoint } from "./http/Endpoint.ts"
+import { passing } from "./http/passing.ts"
 import type { FileLinks } from "./file/FileLinks.ts"
 import type { FileStore } from "./ports/FileStore.ts"
 import { mountLiveEvents } from "./events/liveEvents.ts"
+import { DecidingEngine } from "./ports/DecidingEngine.ts"
 import type { Readiness } from "./ports/Readiness.ts"
 import type { Route } from "./request/Route.ts"
 import type { RunOwners } from "./ports/RunOwners.ts"
@@ -87,6 +90,7 @@ import { workflowTestRoutes } from "./routes/workflowTest.ts"
 import { workflowVersionRoutes } from "./routes/workflowVersion.ts"
 import type { ListenFailed } from "./http/listening.ts"
 import { mountMediaSockets } from "./http/mediaSockets.ts"
+import { mountNodeLinks } from "./http/nodeLinks.ts"
 import type { Limits } from "./http/Limits.ts"
 import { Gateway } from "./http/Gateway.ts"
 import { layer as serverLayer } from "./http/server.ts"
@@ -110,6 +114,7 @@ type ApiNeeds =
   | Idempotency
   | LiveEvents
   | LiveFeedback
+  | NodeLinks
   | NodeWebhooks
   | NumberImports
   | OptOuts
@@ -177,6 +182,8 @@ export interface GatewayOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
+  /** Whether any free port will do while this one is taken. */
+  readonly mayWait?: boolean
   readonly limits?: Partial<Limits>
   /** Proxies whose `X-Forwarded-For` is trusted; without them, none. */
   readonly trustedProxies?: ReadonlyArray<Network>
@@ -201,7 +208,10 @@ export const serve = <R>(
       const lanes = yield* HeavyLanes
       const rates = new RequestRates(yield* Clock.Clock)
       const shedding = shedsLoad ? yield* makeShedding(remembered) : { refusal: () => undefined }
-      const documented = routes.map((route) => endpointOf(route, { checksAnswers, lanes, rates, remembered, shedding }))
+      const deciding = yield* DecidingEngine
+      const documented = routes.map((route) =>
+        passing(endpointOf(route, { checksAnswers, lanes, rates, remembered, shedding }), route.answeredBy, deciding)
+      )
       return serverLayer({
         ...options,
         mount: mount && ((app) => mount(app, rates, shedding)),
@@ -223,7 +233,10 @@ export const layer = (
       return serve<ApiNeeds>(
         apiRoutes(all),
         options,
-        (app, rates, shedding) => Effect.andThen(mountLiveEvents(app, proxies, rates, shedding), mountMediaSockets(app, signed)),
+        (app, rates, shedding) =>
+          Effect.all([mountLiveEvents(app, proxies, rates, shedding), mountMediaSockets(app, signed), mountNodeLinks(app)], {
+            discard: true
+          }),
         carrierEndpoints(signed)
       )
     })

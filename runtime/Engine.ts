@@ -19,7 +19,7 @@
  * Lower parts are built first and closed last: when the node stops, campaigns stop claiming, then calls get their time to end, then the trunks
  * close. An engine that stands by has the parts that carry calls, which it keeps when it gets the lock.
  */
-import { Duration, Effect, Layer } from "effect"
+import { Clock, Duration, Effect, Layer } from "effect"
 import { MessageStorage, RunnerHealth, Runners, RunnerStorage, Sharding, ShardingConfig } from "effect/cluster"
 import { AgentServices } from "#core/model/AgentServices.ts"
 import { OrganizationModels } from "#core/model/OrganizationModels.ts"
@@ -40,6 +40,7 @@ import { betweenEnginesMillis } from "#core/campaign/Pacing.ts"
 import { PreparedSettings } from "#core/telephony/PreparedSettings.ts"
 import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { Signals } from "#core/Signals.ts"
+import { nowOf } from "#core/SteadyTime.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { CallActor } from "./call/CallActor.ts"
 import { CallJournal } from "./call/CallJournal.ts"
@@ -79,6 +80,8 @@ import { RemoteTransfers } from "./nodes/RemoteTransfers.ts"
 import { CallNodes } from "./nodes/CallNodes.ts"
 import { GRANT_MILLIS } from "./nodes/messages.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
+import { given, later } from "./lock/Handover.ts"
+import { DeciderMetrics } from "./metrics/DeciderMetrics.ts"
 import * as Mending from "./campaign/Mending.ts"
 import { layerOwners, layerSweep, Recovered } from "./campaign/Recovery.ts"
 import { Slots } from "./dispatch/Slots.ts"
@@ -110,6 +113,9 @@ const stores = Layer.mergeAll(
   CallNode.outagesLayer,
   TrunkSettings.layer
 )
+
+/** The engines that were there before this one got the lock. */
+const met = Layer.effectDiscard(CallsElsewhere.meetAll).pipe(Layer.provideMerge(CallsElsewhere.layer))
 
 /** What this engine, or one before it, may have allowed to leave counts toward the same rates. */
 const firstDeparture = Layer.effectDiscard(
@@ -186,17 +192,51 @@ const carrier = CallNode.Carrying.layer.pipe(
 
 const campaigns = CampaignSupervisor.layer.pipe(Layer.provide(CampaignActor.layer))
 
-const carriers = Layer.merge(asEngine(CarrierCallbacks, CarrierInbox.layer), CarrierSockets.layer).pipe(
+const telephonyTests = asEngine(TelephonyTests, TelephonyTester.layer)
+
+/** What the metrics tell of the engine that decides. */
+const measured = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const clock = yield* Clock.Clock
+    const inboxes = yield* CampaignInboxes
+    const nodes = yield* CallNodes
+    const { isHeld, taken } = yield* EngineLock
+    const { readBy } = yield* DeciderMetrics
+    readBy(() => ({
+      callNodes: nodes.metrics(),
+      isHeld: isHeld(),
+      isTakeover: taken.isTakeover,
+      runningCampaigns: inboxes.open(),
+      seconds: (nowOf(clock) - taken.at) / 1000
+    }))
+  })
+)
+
+/** What the API asks of the engine that decides: see `decided`. */
+export const asked = Layer.mergeAll(
+  later(Signals),
+  later(TrunkSignals),
+  later(Dialer),
+  later(TelephonyPreparations),
+  later(TelephonyTests),
+  later(CarrierNumbers)
+)
+const decided = Layer.mergeAll(
+  given(Signals),
+  given(TrunkSignals),
+  given(Dialer),
+  given(TelephonyPreparations),
+  given(TelephonyTests),
+  given(CarrierNumbers),
+  measured
+)
+
+/** What carriers send, to whichever engine. */
+export const carriers = Layer.merge(asEngine(CarrierCallbacks, CarrierInbox.layer), CarrierSockets.layer).pipe(
   Layer.provide(RefusedRequests.layer)
 )
 
-const telephonyTests = asEngine(TelephonyTests, TelephonyTester.layer)
-
-/**
- * Needs a database, the adapters, the agent's voice and services, files and their URLs, and the settings. Provides the API's `Signals`, `TrunkSignals`, `Dialer`,
- * `TelephonyPreparations`, `TelephonyTests`, `CarrierNumbers`, `CallKeeping`, events and `LiveFeedback`.
- */
-export const layer = Layer.mergeAll(
+const deciding = Layer.mergeAll(
   layerOwners.pipe(Layer.provideMerge(campaigns)),
   ClockSteps.layer,
   layerSweep,
@@ -205,7 +245,6 @@ export const layer = Layer.mergeAll(
   NumberHolds.layer,
   Housekeeping.layer,
   RecordingCompression.layer,
-  carriers,
   asEngine(Dialer, SingleCalls.layer),
   telephonyTests,
   asEngine(TelephonyPreparations, TelephonyPreparer.layer.pipe(Layer.provide(telephonyTests))),
@@ -217,15 +256,21 @@ export const layer = Layer.mergeAll(
   Layer.provideMerge(CallNodes.layer),
   Layer.provideMerge(Recovered.layer),
   Layer.provideMerge(Layer.merge(decidesHere, firstDeparture)),
-  Layer.provideMerge(Layer.merge(CampaignInboxes.layer, CallsElsewhere.layer)),
+  Layer.provideMerge(Layer.merge(CampaignInboxes.layer, met)),
   Layer.provideMerge(carrier),
   Layer.provideMerge(events.layer),
   Layer.provideMerge(stores),
   Layer.provideMerge(Dispatcher.layer)
 )
 
+/**
+ * Needs a database, the adapters, the agent's voice and services, files and their URLs, and the settings. Gives the API what it has `asked` for, and
+ * provides the rest of what it needs.
+ */
+export const layer = decided.pipe(Layer.provideMerge(deciding))
+
 /** The part of an engine that stands by: it carries calls, as a call node. Needs the same, but no lock. */
-export const callNode = Layer.mergeAll(CallNode.layerLinks, Mending.layerCallNode, Layer.fresh(carriers)).pipe(
-  Layer.provideMerge(Layer.mergeAll(CallNodes.layerNone, CallsElsewhere.layerNone, Layer.fresh(CampaignInboxes.layer))),
+export const callNode = Mending.layerCallNode.pipe(
+  Layer.provideMerge(Layer.mergeAll(CallNodes.layerNone, CallsElsewhere.layer, Layer.fresh(CampaignInboxes.layer))),
   Layer.provideMerge(carrier)
 )

@@ -15,15 +15,13 @@ import { WebhookSender } from "./webhook/WebhookSender.ts"
 
 const delivery = WebhookDelivery.layer.pipe(Layer.provide([WebhookQueue.layer, WebhookSender.layer]))
 
-/** Includes the services through which the API sees events. */
-export const followed = Layer.mergeAll(
-  EventFeed.layer,
-  EventSequencer.layer,
-  delivery,
-  Events.layer,
-  NodeWebhooks.layer,
-  WebhookEndpoints.layer
-).pipe(Layer.provide(EventWakes.layer))
+/** The services through which the API sees events. */
+export const seen = Layer.mergeAll(EventFeed.layer, Events.layer, NodeWebhooks.layer, WebhookEndpoints.layer).pipe(
+  Layer.provide(EventWakes.layer)
+)
+
+/** Includes those, and what puts events in order and delivers them. */
+export const followed = Layer.merge(seen, Layer.merge(EventSequencer.layer, delivery).pipe(Layer.provide(EventWakes.layer)))
 
 /** Sends the requests of webhook nodes. */
 export const nodeWebhooksOf = (sender: Layer.Layer<WebhookSender> = WebhookSender.layer) =>

@@ -14,9 +14,6 @@ import { Compatibility } from "#core/Compatibility.ts"
 import { Folders } from "#core/folder/Folders.ts"
 import { Idempotency } from "#core/Idempotency.ts"
 import * as accounts from "#core/services/accounts.ts"
-import { ApiKeys } from "#core/organization/ApiKeys.ts"
-import { AuditLog } from "#core/organization/AuditLog.ts"
-import { Users } from "#core/organization/Users.ts"
 import { LinkMakers } from "#core/organization/LinkMakers.ts"
 import { Organizations } from "#core/organization/Organizations.ts"
 import { PlayedRecordings } from "#core/recording/PlayedRecordings.ts"
@@ -29,7 +26,6 @@ import { NumberImports } from "#core/telephony/NumberImports.ts"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import * as Api from "#gateway/api.ts"
-import * as CallNodeGateway from "#gateway/callNode.ts"
 import { FileLinks } from "#gateway/file/FileLinks.ts"
 import * as publicFiles from "#gateway/file/publicFiles.ts"
 import { MetricsServer } from "#gateway/metricsServer.ts"
@@ -42,12 +38,16 @@ import * as egress from "./egress/policy.ts"
 import * as Engine from "./Engine.ts"
 import { Charge } from "./lock/Charge.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
+import { Handover } from "./lock/Handover.ts"
+import { DeciderMetrics } from "./metrics/DeciderMetrics.ts"
 import * as CallNode from "./nodes/CallNode.ts"
 import { awaitDispatcher, Carriage } from "./nodes/Carriage.ts"
+import * as PassedRequests from "./nodes/PassedRequests.ts"
 import { StandingBy } from "./nodes/StandingBy.ts"
 import * as logins from "./identity/logins.ts"
 import { Started } from "./process/Started.ts"
 import { goFirst } from "./process/ownPriority.ts"
+import * as events from "./events.ts"
 import * as farewell from "./farewell.ts"
 import { ownAddress } from "./lock/ownAddress.ts"
 import * as plugins from "./plugins.ts"
@@ -82,13 +82,17 @@ const compatibility = Layer.unwrap(Effect.map(Config, (settings) => Layer.succee
 const recordingFormat = Layer.unwrap(Effect.map(Config, (settings) => Layer.succeed(DefaultRecordingFormat, settings.recordingFormat)))
 const rateLimit = Layer.unwrap(Effect.map(Config, ({ callRate }) => Layer.succeed(DefaultRateLimit, callRate)))
 
-const gateway = Layer.unwrap(Effect.map(Config, ({ host, port, trustedProxies = [] }) => Api.layer({ host, port, trustedProxies })))
+/** An engine that does not decide yet may share the port of the API with one on this machine that does: it gets that when it takes over. */
+const gateway = Layer.unwrap(
+  Effect.gen(function* () {
+    const { host, port, trustedProxies = [] } = yield* Config
+    const { isTaken } = yield* Charge
+    return Api.layer({ host, mayWait: !isTaken(), port, trustedProxies })
+  })
+)
 const tools = HttpTools.layer.pipe(Layer.provide([CredentialSecrets.layer, WebhookSender.layer]))
 const agentTests = AgentTester.layer.pipe(Layer.provide(AgentServices.layer))
-const textChats = InactiveChats.layer.pipe(
-  Layer.provideMerge(TextChats.layer),
-  Layer.provide([AgentServices.layer, chatTalk.layer.pipe(Layer.provide(tools))])
-)
+const textChats = TextChats.layer.pipe(Layer.provide([AgentServices.layer, chatTalk.layer.pipe(Layer.provide(tools))]))
 const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer, agentTests, textChats).pipe(
   Layer.provide(CsvSource.layer),
   Layer.provideMerge(
@@ -109,7 +113,16 @@ const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer, agen
   Layer.provideMerge(
     Layer.merge(TelephonyConfigs.layer, Layer.merge(PhoneNumbers.layer, NumberImports.layer).pipe(Layer.provide(NationalNumbers.layer)))
   ),
-  Layer.provide(rateLimit)
+  Layer.provide(rateLimit),
+  Layer.provideMerge(events.seen),
+  Layer.provideMerge(Engine.asked)
+)
+
+/** Where clients, carriers and other engines connect. Built once, and open as long as the engine runs, whether it decides or only carries calls. */
+const front = Layer.mergeAll(gateway, ports.metricsServer).pipe(
+  Layer.provide(Layer.mergeAll(Engine.carriers, CallNode.layerLinks, PassedRequests.layer)),
+  Layer.provideMerge(Layer.mergeAll(api, ports.layer, serverInfo)),
+  Layer.provide(Layer.merge(ports.admission, ports.requestTraces))
 )
 
 const OnReady = Context.Reference<() => void>("runtime/OnReady", { defaultValue: () => () => {} })
@@ -147,16 +160,12 @@ const inviteFirst = Effect.fnUntraced(function* (url: string) {
 const welcome = Layer.effectDiscard(
   Effect.gen(function* () {
     const config = yield* Config
-    const url = yield* Effect.flatMap(ServerInfo, ({ url }) => url)
-    const { port } = yield* Gateway
+    const site = yield* ServerInfo
+    const port = yield* Gateway.use(({ arrive }) => arrive)
+    yield* site.listensOn(port)
+    const url = yield* site.url
     yield* OwnPlaces.use((own) => Effect.sync(() => own.add(port)))
     yield* EngineLock.use((lock) => Effect.sync(() => lock.listensAt(ownAddress(config, port))))
-    const { url: metrics } = yield* MetricsServer
-    if (metrics !== undefined) {
-      yield* OwnPlaces.use((own) => Effect.sync(() => own.add(Number(new URL(metrics).port))))
-      yield* Console.log(`Metrics for Prometheus are at ${metrics}`)
-    }
-    if (!goFirst()) yield* Effect.logInfo(notFirst)
     yield* inviteFirst(url)
     yield* Effect.map(Started, ({ finish }) => finish())
     yield* Console.log(`Trunkline is ready at ${url}  (API: ${url}/api/v1, documentation: ${url}/docs)`)
@@ -165,33 +174,47 @@ const welcome = Layer.effectDiscard(
 )
 
 /** What an engine needs of the machine and its settings, whether it decides or only carries calls. */
-const ground = Layer.mergeAll(files.layer, compatibility, recordingFormat, Started.layer, Charge.layer, StandingBy.layer)
+const ground = Layer.mergeAll(
+  files.layer,
+  compatibility,
+  recordingFormat,
+  Started.layer,
+  Charge.layer,
+  Handover.layer,
+  DeciderMetrics.layer,
+  StandingBy.layer
+)
 const network = egress.layer.pipe(Layer.provideMerge(OwnPlaces.layer))
 const outside = Layer.merge(plugins.layer.pipe(Layer.provideMerge(FliteVoices.layer())), postgres.layer)
-
-const callNodeGateway = Layer.unwrap(Effect.map(Config, ({ host, nodePort }) => CallNodeGateway.layer({ host, port: nodePort })))
-
-/** Where carriers that were given this port send the audio of calls, it stays open with the lock. */
-const mediaFront = Layer.unwrap(
-  Effect.map(Config, ({ nodePort }) =>
-    nodePort === 0 ? Layer.empty : Layer.effectDiscard(Gateway).pipe(Layer.provide(callNodeGateway), Layer.provide(CallNode.layerLinks))
-  )
-)
 
 /** Acquired before anything that decides is built, and released after it has closed. */
 const lock = Layer.effectDiscard(StandingBy.use(({ end }) => end)).pipe(Layer.provideMerge(EngineLock.layer))
 
-const service = Layer.merge(welcome, farewell.layer(Gateway)).pipe(
-  Layer.provide([gateway, ports.metricsServer]),
-  Layer.merge(mediaFront),
+/** Once, whether the engine decides or only carries calls. */
+const notices = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { url } = yield* MetricsServer
+    if (url !== undefined) {
+      yield* OwnPlaces.use((own) => Effect.sync(() => own.add(Number(new URL(url).port))))
+      yield* Console.log(`Metrics for Prometheus are at ${url}`)
+    }
+    if (!goFirst()) yield* Effect.logInfo(notFirst)
+  })
+)
+
+/** From now on the API answers everything here. */
+const decides = Layer.effectDiscard(Handover.use(({ done }) => Effect.sync(done)))
+
+const service = Layer.mergeAll(welcome, farewell.layer(Gateway), InactiveChats.layer).pipe(
+  Layer.provide(notices),
+  Layer.provide(front),
+  Layer.provide(decides),
   Layer.provide(firstKey.pipe(Layer.provideMerge(Organizations.layer))),
-  Layer.provide(Layer.merge(ports.admission, ports.requestTraces)),
-  Layer.provide(Layer.mergeAll(api, ports.layer, serverInfo)),
   Layer.provide(Engine.layer),
   Layer.provide(publicFiles.layer.pipe(Layer.provide([FileLinks.layer, serverInfo]))),
   Layer.provide(voice),
   // Built once no other engine writes, and before anything reads a secret.
-  Layer.provideMerge(Layer.merge(secrets.layer, postgres.wallLayer)),
+  Layer.provideMerge(postgres.wallLayer.pipe(Layer.provideMerge(secrets.layer))),
   Layer.provide(postgres.schemaLayer),
   Layer.provideMerge(lock),
   Layer.provide(network),
@@ -199,14 +222,13 @@ const service = Layer.merge(welcome, farewell.layer(Gateway)).pipe(
   Layer.provide(ground)
 )
 
-/** An engine that stands by has no API, only what other engines and carriers need of it. */
 const callNode = Carriage.layer(Gateway).pipe(
-  Layer.provide(callNodeGateway),
-  Layer.provide(Layer.merge(ports.admission, ports.requestTraces)),
+  Layer.provide(notices),
+  Layer.provide(front),
   Layer.provideMerge(Engine.callNode),
   Layer.provide(publicFiles.layer.pipe(Layer.provide([FileLinks.layer, serverInfo]))),
   Layer.provide(voice),
-  Layer.provideMerge(secrets.layerReading),
+  Layer.provideMerge(postgres.wallLayer.pipe(Layer.provideMerge(secrets.layerReading))),
   Layer.provide(
     Layer.effectDiscard(
       Effect.andThen(
@@ -218,25 +240,6 @@ const callNode = Carriage.layer(Gateway).pipe(
   Layer.provide(network),
   Layer.provideMerge(outside),
   Layer.provideMerge(ground)
-)
-
-/** Its metrics are for programs on this machine. */
-const callNodeMetrics = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const { url } = yield* MetricsServer
-    if (url !== undefined) yield* Console.log(`Metrics for Prometheus are at ${url}`)
-    if (!goFirst()) yield* Effect.logInfo(notFirst)
-  })
-).pipe(
-  Layer.provide(
-    ports.metricsServer.pipe(
-      Layer.provide([
-        ports.admission,
-        EngineLock.layerAway,
-        Layer.merge(ApiKeys.layer, Users.layer).pipe(Layer.provideMerge(AuditLog.layer), Layer.provide(logins.layer))
-      ])
-    )
-  )
 )
 
 /** Why the engine could not run: one line for an expected error, otherwise the whole cause. */
@@ -252,12 +255,11 @@ const explained = (cause: Cause.Cause<unknown>): string => {
 const running = Effect.gen(function* () {
   const memoMap = yield* Layer.makeMemoMap
   const own = yield* Effect.scope
-  const [carrying, measuring, deciding] = yield* Effect.all([Scope.fork(own), Scope.fork(own), Scope.fork(own)])
+  const [carrying, deciding] = yield* Effect.all([Scope.fork(own), Scope.fork(own)])
   const carry = Effect.gen(function* () {
     const context = yield* Layer.buildWithMemoMap(callNode, memoMap, carrying)
-    yield* Effect.provideContext(Layer.buildWithMemoMap(callNodeMetrics, memoMap, measuring), context)
     const { end, over } = Context.get(context, Carriage)
-    yield* Context.get(context, StandingBy).begun(Effect.andThen(end, Scope.close(measuring, Exit.void)))
+    yield* Context.get(context, StandingBy).begun(end)
     yield* over
   })
   const decide = Effect.flatMap(Layer.buildWithMemoMap(service, memoMap, deciding), (context) => Context.get(context, EngineLock).replaced)

@@ -1,8 +1,7 @@
 /** The gateway's ports as this node implements them: readiness, ownership of runs, file storage, allowed hosts and origins, and metrics. */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { owns } from "#core/run/RunStore.ts"
-import { nowOf } from "#core/SteadyTime.ts"
 import { AllowedHosts, AllowedOrigins, hostsOf } from "#gateway/http/admission.ts"
 import { MetricsText } from "#gateway/ports/MetricsText.ts"
 import { FileStore } from "#gateway/ports/FileStore.ts"
@@ -12,11 +11,10 @@ import { Readiness } from "#gateway/ports/Readiness.ts"
 import { CurrentRequestTraces } from "#gateway/ports/RequestTraces.ts"
 import { RunOwners } from "#gateway/ports/RunOwners.ts"
 import { CallSupervisor } from "./call/CallSupervisor.ts"
-import { CampaignInboxes } from "./campaign/CampaignInbox.ts"
 import { Config } from "./config/config.ts"
-import { CallNodes } from "./nodes/CallNodes.ts"
 import { LocalJournal } from "./journal/LocalJournal.ts"
-import { EngineLock } from "./lock/EngineLock.ts"
+import { Charge } from "./lock/Charge.ts"
+import { DeciderMetrics } from "./metrics/DeciderMetrics.ts"
 import { metricsText } from "./metrics/metrics.ts"
 import { answers, DatabaseTrouble } from "./postgres/postgres.ts"
 import { Started } from "./process/Started.ts"
@@ -31,7 +29,7 @@ const readiness = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const pool = yield* TrunkPool
     const known = yield* DatabaseTrouble
-    const lock = yield* EngineLock
+    const { deciderAt, isTaken, mayDial } = yield* Charge
     const journal = yield* LocalJournal
     const started = yield* Started
     return {
@@ -41,7 +39,10 @@ const readiness = Layer.effect(
         return failure === undefined ? undefined : `The local journal cannot be written: ${failure}`
       }),
       databaseTrouble: answers(sql).pipe(
-        Effect.map(() => (lock.isHeld() ? undefined : "The engine is stopping, or does not have the lock of its database")),
+        Effect.map(() => {
+          if (isTaken()) return mayDial() ? undefined : "The engine is stopping, or does not have the lock of its database"
+          return deciderAt() === undefined ? "No engine is in charge at the moment" : undefined
+        }),
         Effect.catch(() => Effect.succeed(known() ?? "The database does not answer"))
       ),
       trunks: Effect.sync(() =>
@@ -77,18 +78,13 @@ const metrics = Layer.effect(
   Metrics,
   Effect.gen(function* () {
     const calls = yield* CallSupervisor
-    const inboxes = yield* CampaignInboxes
+    const decider = yield* DeciderMetrics
     const pool = yield* TrunkPool
     const http = yield* CurrentHttpMetrics
     const media = yield* MediaRoom
-    const nodes = yield* CallNodes
-    const { isHeld, taken } = yield* EngineLock
-    const clock = yield* Clock.Clock
     const read = yield* metricsText({
-      lock: () => ({ isHeld: isHeld(), isTakeover: taken.isTakeover, seconds: (nowOf(clock) - taken.at) / 1000 }),
+      decider: decider.read,
       liveCalls: calls.live,
-      callNodes: nodes.metrics,
-      runningCampaigns: inboxes.open,
       media: media.metrics,
       trunks: () => pool.all().map((trunk) => trunk.status()._tag === "Up"),
       endpoints: () => pool.all().flatMap((trunk) => trunk.endpoints().map(({ status }) => status._tag === "Up")),

@@ -1,8 +1,9 @@
 /** Port: handles a carrier's request to one of the addresses that it was given. */
 import { Context, type Effect } from "effect"
 
-/** A header that marks a request as passed on by another engine, so that it is not passed on again. */
+/** A header that marks a request as passed on by another engine, and to whom. The owner of the call does not pass it on again. */
 export const PASSED_ON = "x-trunkline-passed-on"
+export type PassedTo = "decider" | "owner"
 
 export interface CarrierCall {
   readonly method: "GET" | "POST"

@@ -19,7 +19,8 @@ import { authenticate, credentialHeaders, type Identities } from "#gateway/reque
 import type { Proxies } from "#gateway/http/Client.ts"
 import { Closing } from "#gateway/http/Closing.ts"
 import { refuseUpgrade } from "#gateway/http/refuseUpgrade.ts"
-import { clientOf } from "#gateway/http/requestParts.ts"
+import { clientOf, requestId } from "#gateway/http/requestParts.ts"
+import { DecidingEngine, PASSED_BY } from "#gateway/ports/DecidingEngine.ts"
 import { credentialLost, FollowingTimes, longestFollowing } from "./followerLimits.ts"
 import { overloadOf } from "#gateway/request/overloaded.ts"
 import type { NotAuthenticated } from "#gateway/request/Refusal.ts"
@@ -38,6 +39,7 @@ type Following = Closing | Identities | LiveEvents | LiveFeedback
 type Socket = uws.WebSocket<Connection>
 
 interface Connection {
+  readonly id: string
   readonly address: string
   readonly headers: Readonly<Record<string, string>>
   readonly query: string
@@ -61,6 +63,7 @@ export const mountLiveEvents = (
     const runFork = yield* FiberSet.runtime(awaited)<Following>()
     const { idleSeconds } = yield* FollowingTimes
     const hosts = yield* AllowedHosts
+    const deciding = yield* DecidingEngine
     app.ws<Connection>(socketPath, {
       idleTimeout: idleSeconds,
       sendPingsAutomatically: true,
@@ -70,7 +73,11 @@ export const mountLiveEvents = (
       upgrade: (res, req, socket) => {
         const refused = refusedByHead(req, hosts)
         if (refused !== undefined) return refuseUpgrade(res, refused.reply, refused.closes)
-        const connection = connectionOf(req, clientOf({ res, isOver: false }, req, trusted).address)
+        const connection = connectionOf(req, (id) => {
+          const passedBy = req.getHeader(PASSED_BY)
+          const named = passedBy === "" ? undefined : deciding.clientOf(passedBy, id)
+          return named ?? clientOf({ res, isOver: false }, req, trusted).address
+        })
         const isShed = shedding.refusal(connection.headers, connection, weightOf("change", 0)) !== undefined
         if (isShed) return refuseUpgrade(res, shed)
         return res.upgrade<Connection>(
@@ -97,13 +104,14 @@ export const mountLiveEvents = (
   })
 
 /** Copies the request: `req` is invalid once its handler returns. */
-const connectionOf = (req: uws.HttpRequest, address: string): Connection => {
+const connectionOf = (req: uws.HttpRequest, addressOf: (requestId: string) => string): Connection => {
+  const id = requestId(req)
   const headers: Record<string, string> = {}
   for (const name of credentialHeaders) {
     const value = req.getHeader(name)
     if (value !== "") headers[name] = value
   }
-  return { address, headers, query: req.getQuery() ?? "", isOpen: true, onDrain: () => undefined, fiber: undefined }
+  return { id, address: addressOf(id), headers, query: req.getQuery() ?? "", isOpen: true, onDrain: () => undefined, fiber: undefined }
 }
 
 const follow = (ws: Socket, connection: Connection, rates: RequestRates): Effect.Effect<void, never, Following> =>
@@ -124,8 +132,26 @@ const follow = (ws: Socket, connection: Connection, rates: RequestRates): Effect
 
 const tooBusy = new Ended({ code: 4429, reason: "The engine is overloaded" })
 
+/** What callees and agents say is known where calls are decided; events are in the database. */
 const followed = Effect.fnUntraced(function* (ws: Socket, connection: Connection, rates: RequestRates) {
   const query = yield* queryOf(connection)
+  const { follow, isHere, mayRead } = yield* DecidingEngine
+  if (isHere() || (orUndefined(query.run_id) === undefined && mayRead())) return yield* followedHere(ws, connection, { query, rates })
+  const { begun } = yield* Closing
+  const { address, headers, id } = connection
+  const told = follow({ client: { address }, headers, id, path: `${socketPath}?${connection.query}` })
+  return yield* Stream.interruptWhen(told, begun).pipe(
+    Stream.runForEach((text) => send(ws, connection, text)),
+    Effect.catchTag("SocketEnded", ({ code, reason }) => Effect.fail(new Ended({ code, reason })))
+  )
+})
+
+interface Request {
+  readonly query: Static<typeof EventSocketQuery>
+  readonly rates: RequestRates
+}
+
+const followedHere = Effect.fnUntraced(function* (ws: Socket, connection: Connection, { query, rates }: Request) {
   const key = query.api_key === null ? {} : { "x-api-key": query.api_key }
   const credential = { ...key, ...connection.headers }
   const caller = yield* authenticate(credential, connection.address).pipe(

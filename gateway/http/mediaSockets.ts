@@ -4,6 +4,7 @@
  */
 import type { Effect } from "effect"
 import type * as uws from "uWebSockets.js"
+import { PASSED_ON } from "#core/provider/CarrierCallbacks.ts"
 import { CarrierMedia, MEDIA_ROUTE } from "#core/provider/CarrierMedia.ts"
 import { mountSockets, type SocketLimits } from "./sockets.ts"
 
@@ -27,7 +28,7 @@ export const mountMediaSockets = (
   CarrierMedia.use(({ admit }) =>
     mountSockets(app, {
       route: MEDIA_ROUTE,
-      read: { headers, hasQuery: true },
+      read: { headers: [...headers, PASSED_ON], hasQuery: true },
       isSealed: true,
       limits: { ...defaultLimits, ...limits },
       admit: ({ headers, params: { call = "", seal = "" }, query }) => admit({ address: { call, seal }, headers, query })

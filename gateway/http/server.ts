@@ -13,16 +13,18 @@ import { bodyStream } from "./BodyStream.ts"
 import { Closing } from "./Closing.ts"
 import { type Exchange, exchangeOf } from "./Exchange.ts"
 import type { Network } from "#core/egress/Network.ts"
-import { type Proxies, proxiesOf } from "./Client.ts"
+import { type Client, type Proxies, proxiesOf } from "./Client.ts"
 import { LiveExchanges } from "./LiveExchanges.ts"
 import { clientOf, pathNames, queryOf, requestParts } from "./requestParts.ts"
 import { type Asked, type Endpoint, failure, type Reply, shuttingDown, timedOut, tooLarge } from "./Endpoint.ts"
 import { headWriterFor } from "./responseHead.ts"
+import { DecidingEngine, PASSED_BY } from "#gateway/ports/DecidingEngine.ts"
 import { CurrentHttpMetrics, type HttpMetrics, type RouteMetrics } from "#gateway/ports/HttpMetrics.ts"
 import { CurrentRequestTraces } from "#gateway/ports/RequestTraces.ts"
 import { resolved } from "./resolved.ts"
 import { defaultLimits, type Limits } from "./Limits.ts"
-import { listen, type ListenFailed, localPort } from "./listening.ts"
+import { openDoors } from "./doors.ts"
+import type { ListenFailed } from "./listening.ts"
 import { Gateway } from "./Gateway.ts"
 import { type Handler, register } from "./register.ts"
 import { strayReply, straysOf } from "./routing.ts"
@@ -31,6 +33,8 @@ interface ServerOptions<R> {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
+  /** Whether any free port will do while this one is taken. */
+  readonly mayWait?: boolean
   readonly endpoints: ReadonlyArray<Endpoint<R>>
   readonly limits?: Partial<Limits>
   /** Proxies whose `X-Forwarded-For` is trusted; without them, none. */
@@ -52,27 +56,30 @@ export const layer = <R>(options: ServerOptions<R>): Layer.Layer<Gateway, Listen
       const runFork = Effect.runForkWith(context)
       const clock = yield* Clock.Clock
       const limits = { ...defaultLimits, ...options.limits }
-      const admission = { hosts: yield* AllowedHosts, origins: yield* AllowedOrigins, traces: yield* CurrentRequestTraces }
+      const admission = {
+        deciding: yield* DecidingEngine,
+        hosts: yield* AllowedHosts,
+        origins: yield* AllowedOrigins,
+        traces: yield* CurrentRequestTraces
+      }
       const server = new UwsServer({ ...options, ...admission }, limits, runFork, clock, yield* CurrentHttpMetrics)
       yield* Effect.sync(server.sweep).pipe(Effect.repeat(Schedule.spaced(Math.min(1000, limits.answerMillis / 4))), Effect.forkScoped)
       if (options.mount !== undefined) yield* options.mount(server.app)
-      let socket = yield* listen(server.app, options)
-      yield* Effect.addFinalizer(() => close(server, socket, limits.drainMillis))
+      const doors = yield* openDoors(server.app, options)
+      yield* Effect.addFinalizer(() => close(server, doors.shut, limits.drainMillis))
       const leave = Effect.gen(function* () {
-        const before = socket
-        socket = yield* listen(server.app, { host: options.host, port: 0 })
-        uws.us_listen_socket_close(before)
+        const port = yield* doors.move
         server.answerCallsOnly()
         yield* Closing.begin
-        return localPort(socket)
+        return port
       })
-      return { host: options.host, leave: Effect.provideContext(leave, context), port: localPort(socket) }
+      return { arrive: doors.arrive, host: options.host, leave: Effect.provideContext(leave, context), port: doors.port }
     })
   )
 
-const close = (server: Server, socket: uws.us_listen_socket, drainMillis: number) =>
+const close = (server: Server, shut: () => void, drainMillis: number) =>
   Effect.gen(function* () {
-    uws.us_listen_socket_close(socket)
+    shut()
     yield* Effect.all([Closing.begin, server.live.drain, Closing.ended]).pipe(Effect.timeoutOption(drainMillis))
     yield* server.live.interruptAll
     yield* Effect.promise(() => nextTurn())
@@ -92,6 +99,7 @@ interface Server {
 }
 
 interface Admission {
+  readonly deciding: typeof DecidingEngine.Service
   readonly hosts: (typeof AllowedHosts)["Service"]
   readonly origins: (typeof AllowedOrigins)["Service"]
   readonly traces: (typeof CurrentRequestTraces)["Service"]
@@ -169,7 +177,7 @@ class UwsServer<R> implements Server {
       if (exchange === undefined) return
       exchange.trace = this.admission.traces?.request(metrics.method, metrics.route, req.getHeader("traceparent"))
       if (this.live.isDraining || (this.answers.isLeaving && endpoint.isForCalls !== true)) return this.answers.send(exchange, shuttingDown)
-      const client = clientOf(exchange, req, this.proxies)
+      const client = this.namedClientOf(exchange, req) ?? clientOf(exchange, req, this.proxies)
       const asked: Asked = { id: exchange.id, params, query, headers, client, bytes: noBytes, stream: Stream.empty }
       const bodyBytes = endpoint.body === "none" ? 0 : Number(req.getHeader("content-length") || Number.NaN)
       const refusal = bodyBytes > endpoint.bodyLimit ? tooLarge(endpoint.bodyLimit) : endpoint.refusal(headers, client, bodyBytes)
@@ -180,6 +188,13 @@ class UwsServer<R> implements Server {
       if (endpoint.body === "none") return
       return endpoint.body === "stream" ? this.receiveStream(exchange, endpoint, asked) : this.receiveBytes(exchange, endpoint, asked)
     }
+  }
+
+  /** The client of another engine, which passes its request on. */
+  private namedClientOf({ id }: Exchange, req: uws.HttpRequest): Client | undefined {
+    const passedBy = req.getHeader(PASSED_BY)
+    const address = passedBy === "" ? undefined : this.admission.deciding.clientOf(passedBy, id)
+    return address === undefined ? undefined : { address }
   }
 
   /**

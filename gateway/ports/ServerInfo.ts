@@ -7,6 +7,7 @@ export class ServerInfo extends Context.Service<
     readonly version: string
     /** The URL of the API for clients, without a trailing slash. Waits until the server listens. */
     readonly url: Effect.Effect<string>
+    /** To be called again when the port changes. */
     readonly listensOn: (port: number) => Effect.Effect<void>
   }
 >()("gateway/ports/ServerInfo") {
@@ -14,10 +15,16 @@ export class ServerInfo extends Context.Service<
   static readonly layer = (about: { readonly version: string; readonly urlOf: (port: number) => string }): Layer.Layer<ServerInfo> =>
     Layer.effect(
       ServerInfo,
-      Effect.map(Deferred.make<number>(), (port) => ({
-        version: about.version,
-        url: Effect.map(Deferred.await(port), about.urlOf),
-        listensOn: (listened) => Effect.asVoid(Deferred.succeed(port, listened))
-      }))
+      Effect.map(Deferred.make<void>(), (listens) => {
+        let port = 0
+        return {
+          version: about.version,
+          url: Effect.map(Deferred.await(listens), () => about.urlOf(port)),
+          listensOn: (listened) => {
+            port = listened
+            return Effect.asVoid(Deferred.succeed(listens, undefined))
+          }
+        }
+      })
     )
 }

@@ -83,6 +83,11 @@ interface Declaration<Params extends TObject, Query extends TObject, Headers ext
   readonly isHeavy?: boolean
   /** Its address holds a token or a signature of this engine, see `Endpoint`. */
   readonly isSealed?: boolean
+  /**
+   * Which engine answers, see `DecidingEngine`: by default, any engine a `get`, and the one that decides everything else. `this`: what is asked about
+   * the very engine that is asked.
+   */
+  readonly answeredBy?: "decider" | "this"
   /** For a `get` that goes into the audit log: the path parameter that names what is read. Other methods are always recorded. */
   readonly notes?: string
   readonly params?: Params
@@ -117,6 +122,7 @@ export interface Route<out R = never> {
   readonly notes: string | undefined
   readonly isHeavy: boolean
   readonly isSealed: boolean
+  readonly answeredBy: "any" | "decider" | "this"
   readonly params: TObject
   readonly query: TObject
   readonly headers: TObject
@@ -167,6 +173,7 @@ const declared = (
   notes: declaration.notes,
   isHeavy: declaration.isHeavy ?? false,
   isSealed: declaration.isSealed ?? false,
+  answeredBy: declaration.answeredBy ?? (declaration.method === "get" ? "any" : "decider"),
   ...rest
 })
 

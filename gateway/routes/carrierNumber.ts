@@ -25,6 +25,7 @@ export const carrierNumberRoutes = tagged(telephonyTag, [
     description:
       "Asks the provider, which may take some seconds. In ascending order; pages after the first come from the same answer if they are requested within a minute.",
     needs: "admin",
+    answeredBy: "decider",
     params: TelephonyConfigPath,
     query: PageQuery,
     success: CarrierNumberList,

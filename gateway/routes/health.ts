@@ -14,6 +14,7 @@ export const metricsRoute = download({
   name: "getMetrics",
   summary: "Read this node's metrics for Prometheus",
   access: "none",
+  answeredBy: "this",
   description:
     "Metrics of calls, requests, connections and the process; none about a particular organization. 404 unless `METRICS` is `on`: with `local`, they are served on a port of 127.0.0.1 that the engine prints at its start.",
   mediaTypes: ["text/plain"],
@@ -35,6 +36,7 @@ export const healthRoutes = tagged({ name: "Health", about: "Whether this node w
     description:
       "Answers whenever the engine does, ready or not, without asking the database. Whether it can place calls is told by `/api/v1/health/ready`.",
     access: "none",
+    answeredBy: "this",
     success: HealthWire,
     handle: () =>
       Effect.gen(function* () {
@@ -59,8 +61,9 @@ export const healthRoutes = tagged({ name: "Health", about: "Whether this node w
     name: "getReadiness",
     summary: "Check whether the node is ready",
     access: "none",
+    answeredBy: "this",
     description:
-      "503 while the engine is starting, while the database does not answer, while it is not certain that this engine is the only one using it, or while the engine cannot write its journal of dialed calls to its own disk. A trunk that is down or not yet connected stops only its own campaigns. A trunk is opened by the first call through it; `/api/v1/organizations/telephony-trunks` tells an organization why its own are down.",
+      "503 while the engine is starting, while the database does not answer, while no engine is certain to be the one that decides, or while the engine cannot write its journal of dialed calls to its own disk. A trunk that is down or not yet connected stops only its own campaigns. A trunk is opened by the first call through it; `/api/v1/organizations/telephony-trunks` tells an organization why its own are down.",
     success: ReadyWire,
     errors: ["NotReady"],
     handle: () =>

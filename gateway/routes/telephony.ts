@@ -215,6 +215,7 @@ const deleteConfig = route({
 const listTrunks = route({
   method: "get",
   path: "/api/v1/organizations/telephony-trunks",
+  answeredBy: "decider",
   name: "listTrunks",
   summary: "List which telephony configurations are connected, and why others are not",
   description:

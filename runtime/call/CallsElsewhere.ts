@@ -40,23 +40,20 @@ export class CallsElsewhere extends Context.Service<
     readonly remove: (callId: CallId) => void
   }
 >()("runtime/call/CallsElsewhere") {
-  static readonly layer = Layer.effect(
-    CallsElsewhere,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const engines: Array<OtherEngine> = []
-      for (const row of yield* Effect.orDie(otherEngines(sql))) {
-        if (!isGone(row.process) || !(yield* Effect.orDie(giveUp(sql, row)))) engines.push(row)
-      }
-      return of(engines)
-    })
-  )
-  /** For tests: no engine is leaving. */
-  static readonly layerNone = Layer.sync(CallsElsewhere, () => of([]))
+  /** Knows no other engine yet. */
+  static readonly layer = Layer.sync(CallsElsewhere, () => make())
+  /** To be run with the lock, before anything is dialed. */
+  static readonly meetAll = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { meet } = yield* CallsElsewhere
+    for (const row of yield* Effect.orDie(otherEngines(sql))) {
+      if (!isGone(row.process) || !(yield* Effect.orDie(giveUp(sql, row)))) meet(row)
+    }
+  })
 }
 
-const of = (first: ReadonlyArray<OtherEngine>): CallsElsewhere["Service"] => {
-  const engines = new Map(first.map((engine) => [engine.journal, engine]))
+const make = (): CallsElsewhere["Service"] => {
+  const engines = new Map<string, OtherEngine>()
   const calls = new Map<string, CallElsewhere>()
   const counts = new Map<string, number>()
   let tell: TellElsewhere = () => false

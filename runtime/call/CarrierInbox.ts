@@ -22,6 +22,7 @@ import { Charge } from "#runtime/lock/Charge.ts"
 import { CallsElsewhere } from "./CallsElsewhere.ts"
 import { CallSupervisor } from "./CallSupervisor.ts"
 import { makeGathering } from "#runtime/postgres/Gathering.ts"
+import { otherEngineOf } from "./otherEngine.ts"
 import { passOn } from "./passOn.ts"
 import { RecentIds } from "./RecentIds.ts"
 import { RefusedRequests } from "./RefusedRequests.ts"
@@ -86,9 +87,9 @@ const take = Effect.fnUntraced(
     if (address?.kind === PROBED_KIND) return answer(200, inbox.addresses.proofOf(call.query))
     const trunk = address === undefined ? undefined : yield* inbox.pool.get(address.configurationId)
     if (address === undefined || trunk === undefined) return forbidden
-    const elsewhere = elsewhereOf(inbox, address, call)
-    if (elsewhere !== undefined) return yield* passOn(elsewhere, call)
     const { callId } = address
+    const elsewhere = callId && otherEngineOf(inbox, callId, call.headers[PASSED_ON])
+    if (elsewhere !== undefined) return yield* passOn(elsewhere, call)
     const live = callId === undefined ? undefined : inbox.supervisor.find(callId)
     const left = callId === undefined || live !== undefined ? undefined : (yield* inbox.attempts.find([callId]))[0]?.call
     const callback = callbackOf(inbox, address, call, live, left)
@@ -119,19 +120,6 @@ const take = Effect.fnUntraced(
       return Effect.as(log, later)
     })
 )
-
-/**
- * The address of the engine that has the call, if not this one: either a leaving engine has it, or this engine is leaving and its successor
- * dialed it.
- */
-const elsewhereOf = (
-  { charge, elsewhere, supervisor }: Inbox,
-  { callId }: CallbackAddress,
-  { headers }: CarrierCall
-): string | undefined => {
-  if (callId === undefined || PASSED_ON in headers || supervisor.has(callId)) return undefined
-  return elsewhere.addressOf(callId) ?? charge.successor()
-}
 
 /** Annotates each log entry individually: few callbacks log anything. */
 const said = ({ configurationId }: CallbackAddress) => ({ telephonyConfigurationId: configurationId })

@@ -5,14 +5,17 @@
 import { Clock, Effect, FiberSet, Layer, Result } from "effect"
 import type { CallId } from "#core/Id.ts"
 import type { Callback } from "#core/provider/Callback.ts"
+import { PASSED_ON } from "#core/provider/CarrierCallbacks.ts"
 import { CarrierMedia, type MediaAdmission, type MediaUpgrade } from "#core/provider/CarrierMedia.ts"
 import { CallbackAddresses, PROBED_CALL } from "#runtime/trunk/CallbackAddresses.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
+import { Charge } from "#runtime/lock/Charge.ts"
 import { CallsElsewhere } from "./CallsElsewhere.ts"
 import { CallSupervisor } from "./CallSupervisor.ts"
 import { countedSocket } from "./countedSocket.ts"
 import { MediaSockets } from "./MediaSockets.ts"
+import { otherEngineOf } from "./otherEngine.ts"
 import { passMediaOn } from "./passMediaOn.ts"
 import { RefusedRequests } from "./RefusedRequests.ts"
 
@@ -25,6 +28,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const gate: Gate = {
       addresses: yield* CallbackAddresses,
+      charge: yield* Charge,
       clock: yield* Clock.Clock,
       elsewhere: yield* CallsElsewhere,
       metrics: yield* CurrentCallMetrics,
@@ -40,6 +44,7 @@ export const layer = Layer.effect(
 
 interface Gate {
   readonly addresses: (typeof CallbackAddresses)["Service"]
+  readonly charge: Charge["Service"]
   readonly clock: Clock.Clock
   readonly elsewhere: CallsElsewhere["Service"]
   readonly metrics: CallMetrics
@@ -60,8 +65,8 @@ const admit = (gate: Gate, upgrade: MediaUpgrade): MediaAdmission => {
     return why === "forged" ? forbidden : unknown
   }
   if (callId === undefined) return refused("forged")
-  const address = call === undefined ? gate.elsewhere.addressOf(callId) : undefined
-  if (address !== undefined) return { _tag: "Admitted", open: (socket) => passMediaOn(address, upgrade, socket) }
+  const elsewhere = otherEngineOf(gate, callId, upgrade.headers[PASSED_ON])
+  if (elsewhere !== undefined) return { _tag: "Admitted", open: (socket) => passMediaOn(elsewhere, upgrade, socket) }
   const media = call?.trunk.media
   if (call === undefined || call.isOver || media === undefined) return refused("strayed")
   if (!isGenuine(gate, call.trunk, requestOf(gate, callId, upgrade, call.ref))) {

@@ -1,7 +1,9 @@
-/** Forwards a call's audio to the engine that has the call. Called for each message in both directions, so these are plain callbacks. */
+/** Forwards a call's audio to the engine that has the call, or knows which one has it. Called for each message in both directions, so these are plain callbacks. */
 import WebSocket from "ws"
+import { PASSED_ON } from "#core/provider/CarrierCallbacks.ts"
 import { MEDIA_ROUTE, type MediaSession, type MediaUpgrade } from "#core/provider/CarrierMedia.ts"
 import type { MediaSocket } from "#core/provider/MediaSocket.ts"
+import type { OtherEnd } from "./otherEngine.ts"
 import { hostHeader } from "./passOn.ts"
 
 const CONNECT_MILLIS = 5000
@@ -11,16 +13,15 @@ const MAX_WAITING_BYTES = 32_768
 const NORMAL = 1000
 const GOING_AWAY = 1001
 
-/** `address`: where the other engine listens, as `host:port`. */
 export const passMediaOn = (
-  address: string,
+  { address: engine, who }: OtherEnd,
   { address: { call, seal }, headers, query }: MediaUpgrade,
   socket: MediaSocket
 ): MediaSession => {
   const path = MEDIA_ROUTE.replace(":call", call).replace(":seal", seal) + (query === "" ? "" : `?${query}`)
-  const far = new WebSocket(`ws://${address}${path}`, {
+  const far = new WebSocket(`ws://${engine}${path}`, {
     handshakeTimeout: CONNECT_MILLIS,
-    headers: { ...headers, ...hostHeader },
+    headers: { ...headers, ...hostHeader, [PASSED_ON]: who },
     perMessageDeflate: false
   })
   /** The carrier's messages from before the other engine listens: they may be the only ones that say what the stream is. */

@@ -1,8 +1,9 @@
-/** Forwards a carrier callback about a call to the engine that has the call, at the address where that engine listens for others. */
+/** Forwards a carrier callback about a call to the engine that has the call, or knows which one has it. */
 import { Effect, Schema } from "effect"
 import { type OutgoingHttpHeaders, request } from "node:http"
 import { callbackPathOf } from "#core/provider/CallbackAddress.ts"
 import { type CarrierAnswer, type CarrierCall, PASSED_ON } from "#core/provider/CarrierCallbacks.ts"
+import type { OtherEnd } from "./otherEngine.ts"
 
 const ANSWER_MILLIS = 10_000
 /** The documents that instruct a carrier are smaller than this. */
@@ -14,11 +15,11 @@ class NotPassedOn extends Schema.TaggedError<NotPassedOn>()("NotPassedOn", { why
 export const hostHeader = { host: "localhost" }
 
 /** The other engine's answer. */
-export const passOn = (address: string, call: CarrierCall): Effect.Effect<CarrierAnswer, NotPassedOn> =>
+export const passOn = ({ address, who }: OtherEnd, call: CarrierCall): Effect.Effect<CarrierAnswer, NotPassedOn> =>
   Effect.callback<CarrierAnswer, NotPassedOn>((resume) => {
     const fail = (why: string) => resume(Effect.fail(new NotPassedOn({ why })))
     const path = callbackPathOf(call.address) + (call.query === "" ? "" : `?${call.query}`)
-    const headers: OutgoingHttpHeaders = { ...call.headers, ...hostHeader, [PASSED_ON]: "1", "content-length": call.body.byteLength }
+    const headers: OutgoingHttpHeaders = { ...call.headers, ...hostHeader, [PASSED_ON]: who, "content-length": call.body.byteLength }
     const sent = request(`http://${address}${path}`, { headers, method: call.method, timeout: ANSWER_MILLIS }, (response) => {
       const chunks: Array<Buffer> = []
       let bytes = 0

@@ -16,7 +16,7 @@ export const addressVariables = {
   mediaUrl: optional(publicAddress, {
     name: "MEDIA_URL",
     description:
-      "URL at which hosted carriers open websockets for the audio of this engine's calls, if not `PUBLIC_URL`. With one for each of [several engines](#several-engines), which leads to its `NODE_PORT`, no audio passes through the one that decides.",
+      "URL at which hosted carriers open websockets for the audio of this engine's calls, if not `PUBLIC_URL`. With one for each of [several engines](#several-engines), which leads to its own `PORT`, no audio passes through the one that decides.",
     allowed: "an http:// or https:// address without query"
   }),
   publicUrlCheck: required(

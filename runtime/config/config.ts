@@ -219,13 +219,6 @@ const table = {
     description: "Where other engines reach this one. Default: `HOST`, or the machine's name if that is all addresses.",
     allowed: "an IP address or a host name"
   }),
-  nodePort: required(integer(0, 65535), {
-    name: "NODE_PORT",
-    default: "0",
-    description:
-      "Port on `HOST` where the engine that decides, and at `MEDIA_URL` carriers, reach the calls of this one while it stands by. `0` takes any free port.",
-    allowed: "a whole number from 0 to 65535"
-  }),
   takeoverSeconds: required(number(2.5, 600), {
     name: "TAKEOVER_AFTER",
     default: "2.5",

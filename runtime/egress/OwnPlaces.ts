@@ -28,7 +28,7 @@ export class OwnPlaces extends Context.Service<
   static readonly layer = Layer.effect(
     OwnPlaces,
     Effect.gen(function* () {
-      const { filesUrl, metrics, metricsPort, nodePort, port } = yield* Config
+      const { filesUrl, metrics, metricsPort, port } = yield* Config
       const { url: database } = yield* DatabaseServer
       const ofDatabase = yield* addressesOf(database.host)
       const files = filesUrl === undefined ? undefined : placeOf(new URL(filesUrl.base))
@@ -37,7 +37,7 @@ export class OwnPlaces extends Context.Service<
       // Each of these addresses reaches whatever listens on all addresses.
       const isHere = (address: string) => isOfMachine(address) || isLoopback(address)
       // Port 0 means any free port, which is added once the engine listens on it.
-      const ports = new Set([port, nodePort, metrics === "local" ? metricsPort : 0].filter((one) => one !== 0))
+      const ports = new Set([port, metrics === "local" ? metricsPort : 0].filter((one) => one !== 0))
       return {
         add: (port) => void ports.add(port),
         isOfMachine,

@@ -3,6 +3,7 @@
  * calls for the engine that does. It begins without the lock; once it has decided, it never only carries again.
  */
 import { Context, Deferred, Effect, Layer } from "effect"
+import type { EnginePlace } from "./EnginePlace.ts"
 
 interface Decider {
   /** Whether no other engine can be deciding now. */
@@ -25,6 +26,9 @@ export class Charge extends Context.Service<
     readonly mayDial: () => boolean
     readonly timeline: Decider["timeline"]
     readonly successor: Decider["successor"]
+    /** Where the other engine that decides is reached; undefined if none does. */
+    readonly deciderAt: () => EnginePlace | undefined
+    readonly sees: (decider: EnginePlace | undefined) => void
     /** From now on this engine decides. */
     readonly take: (by: Decider) => void
     /** Calls `tell` when that happens, until the returned function is called. */
@@ -40,7 +44,13 @@ export class Charge extends Context.Service<
       const forsaken = yield* Deferred.make<void>()
       const tells = new Set<() => void>()
       let decider: Decider | undefined
+      let place: EnginePlace | undefined
       return {
+        deciderAt: () => place,
+        sees: (other) => {
+          // The same place stays the same value.
+          if (other?.host !== place?.host || other?.port !== place?.port) place = other
+        },
         forsake: Effect.asVoid(Deferred.succeed(forsaken, undefined)),
         forsaken: Deferred.await(forsaken),
         isTaken: () => decider !== undefined,
@@ -52,6 +62,7 @@ export class Charge extends Context.Service<
         successor: () => decider?.successor(),
         take: (by) => {
           decider = by
+          place = undefined
           for (const tell of tells) tell()
         },
         timeline: () => decider?.timeline()

@@ -22,7 +22,7 @@ import type { Descent } from "#runtime/postgres/Lineage.ts"
 import { type Identity, type LockStore, lockStore, type Seen } from "#runtime/postgres/LockStore.ts"
 import { Beats } from "./Beats.ts"
 import { Charge } from "./Charge.ts"
-import { type Follower, following } from "./Forwarding.ts"
+import { type EnginePlace, placeOf } from "./EnginePlace.ts"
 import { judge, makeSilence, PROOF_MILLIS } from "./Incumbent.ts"
 import { type Departing, Leaving } from "./Leaving.ts"
 import { Proof } from "./Proof.ts"
@@ -62,11 +62,11 @@ interface Taken {
   readonly descent: Descent
 }
 
-/** An engine that has never had the lock. */
-const without = {
-  awaitHeld: Effect.never,
+/** An engine that nothing ends. */
+const held = {
+  awaitHeld: Effect.void,
   dialNoMore: () => {},
-  isHeld: () => false,
+  isHeld: () => true,
   leave: () => {},
   listensAt: () => {},
   onFailover: () => {},
@@ -105,27 +105,26 @@ export class EngineLock extends Context.Service<
     EngineLock,
     Effect.suspend(() => open)
   )
-  /** For an engine that stands by. */
-  static readonly layerAway = Layer.succeed(EngineLock, without)
   /** For tests of code that asks `isHeld`. */
-  static readonly layerHeld = Layer.succeed(EngineLock, { ...without, awaitHeld: Effect.void, isHeld: () => true })
+  static readonly layerHeld = Layer.succeed(EngineLock, held)
 }
 
 interface Standby {
   readonly me: Identity
   readonly takeoverMillis: number
   readonly proof: Proof
-  readonly follower: Follower
+  /** Called with where the engine that decides is reached. */
+  readonly sees: (decider: EnginePlace | undefined) => void
 }
 
 /** Stands by until the lock is ours. Returns our epoch, and how the previous engine ended. */
-const acquire = Effect.fnUntraced(function* (store: LockStore, { me, takeoverMillis, proof, follower: { follow, stop } }: Standby) {
+const acquire = Effect.fnUntraced(function* (store: LockStore, { me, takeoverMillis, proof, sees }: Standby) {
   const clock = yield* Clock.Clock
   const silenceOf = makeSilence()
   let announced: number | undefined
   while (true) {
     const { holder, seen } = yield* store.observe
-    yield* follow(holder === undefined && seen?.released !== true ? undefined : seen)
+    sees(holder === undefined && seen?.released !== true ? undefined : placeOf(seen, me.host))
     const silentMillis = silenceOf(seen, holder, nowOf(clock))
     if (seen?.released === false && holder === seen.backend && announced !== seen.epoch) {
       announced = seen.epoch
@@ -137,7 +136,6 @@ const acquire = Effect.fnUntraced(function* (store: LockStore, { me, takeoverMil
         if (epoch !== undefined && announced !== undefined) yield* Effect.logInfo("this engine takes over")
         if (epoch !== undefined) {
           const isTakeover = seen?.released === false
-          yield* stop(isTakeover ? "gone" : "leaving")
           // The other engine's last proof is at least as old as its silence. How old its last beat is proves nothing: the database's clock may have
           // been set since.
           const until = nowOf(clock) + Math.min(0, PROOF_MILLIS - silentMillis)
@@ -295,7 +293,7 @@ const sessions = (lock: Lock) => {
 }
 
 const open = Effect.gen(function* () {
-  const { host, nodeName, port, takeoverSeconds } = yield* Config
+  const { host, nodeName, takeoverSeconds } = yield* Config
   const clock = yield* Clock.Clock
   const proof = new Proof(clock, PROOF_MILLIS)
   const me: Identity = { host: hostname(), node: nodeName, pid: process.pid, process: ownName() }
@@ -305,7 +303,7 @@ const open = Effect.gen(function* () {
   const taken = yield* Deferred.make<Taken>()
   const replaced = yield* Deferred.make<never, EngineReplaced | DatabaseReplaced>()
   const connected = connecting(nodeName, yield* DatabaseServer)
-  const standby = { me, takeoverMillis: takeoverSeconds * 1000, proof, follower: yield* following({ host, port }, me.host) }
+  const standby = { me, takeoverMillis: takeoverSeconds * 1000, proof, sees: charge.sees }
   yield* Effect.forkScoped(
     sessions({ beats: new Beats(), clock, connected, epoch: undefined, leaving, proof, replaced, standby, taken, whereabouts })
   )

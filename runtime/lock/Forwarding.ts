@@ -1,16 +1,13 @@
 /**
- * An engine on standby also listens, and forwards each connection to the dialing engine: clients, carriers and their media sockets may reach any
- * of them. It forwards bytes, so the dialing engine sees this engine's address as the client's, unless a proxy in front names the client.
+ * An engine that is leaving serves only its calls, at another port, and forwards each connection to its former port to the engine that decides now:
+ * clients, carriers and their media sockets may still come here. It forwards bytes, so that engine sees this one's address as the client's, unless a
+ * proxy in front names the client.
  */
 import { Effect, Scope } from "effect"
 import { connect, createServer, type Socket } from "node:net"
 import { pipeline } from "node:stream"
 import type { Seen } from "#runtime/postgres/LockStore.ts"
-
-interface Place {
-  readonly host: string
-  readonly port: number
-}
+import { type EnginePlace, placeOf } from "./EnginePlace.ts"
 
 /** An engine on the same network accepts a connection within milliseconds; one on a dead machine never does. */
 const CONNECT_MILLIS = 2000
@@ -29,7 +26,7 @@ const refusal = [
 ].join("\r\n")
 
 /** Listens until the scope closes, which cuts open connections. Fails if it cannot listen there. */
-const forwarding = ({ host, port }: Place): Effect.Effect<Forwarder, Error, Scope.Scope> =>
+const forwarding = ({ host, port }: EnginePlace): Effect.Effect<Forwarder, Error, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.callback<Forwarder, Error>((resume) => {
       const forwarder = new Forwarder()
@@ -42,12 +39,10 @@ const forwarding = ({ host, port }: Place): Effect.Effect<Forwarder, Error, Scop
 export interface Follower {
   /** `seen`: the engine that dials; undefined if none does. */
   readonly follow: (seen: Pick<Seen, "address" | "host"> | undefined) => Effect.Effect<void>
-  /** Stops accepting connections. Open ones are cut if their engine is gone, and kept if it is leaving, because it still has its calls. */
-  readonly stop: (leadsTo: "gone" | "leaving") => Effect.Effect<void>
 }
 
 /** Starts listening once another engine does, and forwards to whichever engine dials. */
-export const following = (own: Place, hostname: string): Effect.Effect<Follower, never, Scope.Scope> =>
+export const following = (own: EnginePlace, hostname: string): Effect.Effect<Follower, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     let started: Forwarder | "impossible" | undefined
@@ -55,7 +50,7 @@ export const following = (own: Place, hostname: string): Effect.Effect<Follower,
       Effect.flatMap((begun) => Effect.sync(() => void (started = begun))),
       Effect.catch((error) => {
         started = "impossible"
-        return Effect.logWarning("this engine does not pass requests on while it stands by: its port is taken").pipe(
+        return Effect.logWarning("this engine does not pass requests on while it leaves: its port is taken").pipe(
           Effect.annotateLogs({ why: error.message })
         )
       })
@@ -66,20 +61,9 @@ export const following = (own: Place, hostname: string): Effect.Effect<Follower,
         // With port 0, the system would choose a port that nobody knows.
         if (place !== undefined && started === undefined && own.port !== 0) yield* start
         if (started !== undefined && started !== "impossible") started.leadTo(place)
-      }),
-      stop: (leadsTo) => {
-        if (started === undefined || started === "impossible") return Effect.void
-        return leadsTo === "gone" ? started.close : Effect.sync(started.refuseMore)
-      }
+      })
     }
   })
-
-const placeOf = (seen: Pick<Seen, "address" | "host"> | undefined, hostname: string): Place | undefined => {
-  const [, host, port] = /^(.+):(\d+)$/.exec(seen?.address ?? "") ?? []
-  if (host === undefined || (isLoopback(host) && seen?.host !== hostname)) return undefined
-  return { host, port: Number(port) }
-}
-const isLoopback = (host: string): boolean => /^(127\.|localhost$|::1$)/.test(host)
 
 /** Reads and discards the request; otherwise the connection would never end. */
 const refuse = (client: Socket): void => {
@@ -91,15 +75,12 @@ const refuse = (client: Socket): void => {
 class Forwarder {
   readonly server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => this.#pass(client))
   readonly #open = new Set<Socket>()
-  #place: Place | undefined
+  #place: EnginePlace | undefined
 
   /** Where new connections go from now on; undefined: nowhere, because no engine dials. */
-  leadTo(place: Place | undefined): void {
+  leadTo(place: EnginePlace | undefined): void {
     this.#place = place
   }
-
-  /** Stops accepting; open connections stay. */
-  readonly refuseMore = (): void => void this.server.close()
 
   readonly close = Effect.callback<void>((resume) => {
     this.server.close(() => resume(Effect.void))

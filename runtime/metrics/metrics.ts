@@ -13,25 +13,16 @@ import { type ConversationMetrics, CurrentConversationMetrics } from "./Conversa
 import { Config } from "#runtime/config/config.ts"
 import { PoolUses } from "#runtime/postgres/PoolUse.ts"
 import type { MediaMetrics } from "./MediaMetrics.ts"
+import type { DeciderMetrics } from "./DeciderMetrics.ts"
 import { CurrentFileMetrics, type FileMetrics } from "./FileMetrics.ts"
 import { CurrentSpeechMetrics, type SpeechMetrics } from "./SpeechMetrics.ts"
 import { CurrentWebhookMetrics, type WebhookMetrics } from "./WebhookMetrics.ts"
 import { counter, type Family, gauge, histogram, textOf } from "./prometheusText.ts"
 
-interface LockMetrics {
-  readonly isHeld: boolean
-  readonly isTakeover: boolean
-  /** Since this engine first got the lock. */
-  readonly seconds: number
-}
-
 /** Read each time the metrics are read. */
 export interface Sources {
-  readonly lock: () => LockMetrics
+  readonly decider: DeciderMetrics["Service"]["read"]
   readonly liveCalls: () => number
-  /** Call nodes that can be heard, and the calls that they have of this engine. */
-  readonly callNodes: () => { readonly heard: number; readonly calls: number }
-  readonly runningCampaigns: () => number
   readonly media: () => MediaMetrics
   /** For each trunk of this node, whether it can carry calls. */
   readonly trunks: () => ReadonlyArray<boolean>
@@ -175,15 +166,16 @@ const speechFamilies = ({ pools }: SpeechMetrics): ReadonlyArray<Family> => [
   )
 ]
 
-const nodeFamilies = ({ callNodes, endpoints, liveCalls, runningCampaigns, trunks }: Sources): ReadonlyArray<Family> => {
+const nodeFamilies = ({ decider, endpoints, liveCalls, trunks }: Sources): ReadonlyArray<Family> => {
+  const { callNodes, runningCampaigns } = decider()
   const [all, single] = [trunks(), endpoints()]
   const upOf = (states: ReadonlyArray<boolean>) => states.filter((isUp) => isUp).length
   const [up, singleUp] = [upOf(all), upOf(single)]
   return [
     gauge("calls_live", "Calls of this node, from the dial request to the end", liveCalls()),
-    gauge("call_nodes_connected", "Call nodes that take calls from this engine", callNodes().heard),
-    gauge("calls_on_call_nodes", "Calls that this engine has dispatched to call nodes, from the claim to the record", callNodes().calls),
-    gauge("campaigns_running", "Campaigns that this node dials for", runningCampaigns()),
+    gauge("call_nodes_connected", "Call nodes that take calls from this engine", callNodes.heard),
+    gauge("calls_on_call_nodes", "Calls that this engine has dispatched to call nodes, from the claim to the record", callNodes.calls),
+    gauge("campaigns_running", "Campaigns that this node dials for", runningCampaigns),
     gauge("trunks_up", "Trunks of this node that can carry calls", up),
     gauge("trunks_down", "Trunks of this node that are down or not connected yet", all.length - up),
     gauge("trunk_endpoints_up", "Of trunks with several endpoints: those that are connected", singleUp),
@@ -191,10 +183,10 @@ const nodeFamilies = ({ callNodes, endpoints, liveCalls, runningCampaigns, trunk
   ]
 }
 
-const lockFamilies = ({ lock }: Sources): ReadonlyArray<Family> => {
-  const { isHeld, isTakeover, seconds } = lock()
+const lockFamilies = ({ decider }: Sources): ReadonlyArray<Family> => {
+  const { isHeld, isTakeover, seconds } = decider()
   return [
-    gauge("engine_lock_held", "1 while it is certain that no other engine dials on this database, otherwise 0", Number(isHeld)),
+    gauge("engine_lock_held", "1 while this engine decides what is dialed on this database, otherwise 0", Number(isHeld)),
     gauge("engine_lock_seconds", "Since this engine took the database", seconds),
     gauge("engine_took_over", "1 if it took the place of an engine that had not ended in order, otherwise 0", Number(isTakeover))
   ]

@@ -14,6 +14,7 @@ import { ownAddress } from "#runtime/lock/ownAddress.ts"
 import { beat, register, surroundings, unregister } from "#runtime/postgres/OtherEngineStore.ts"
 import { Migrations } from "#runtime/postgres/postgres.ts"
 import { ownName } from "#runtime/process/ProcessName.ts"
+import { Started } from "#runtime/process/Started.ts"
 import { Carrying, schemaVersionOf } from "./CallNode.ts"
 import { PING_MILLIS } from "./messages.ts"
 
@@ -106,6 +107,7 @@ const make = Effect.fnUntraced(function* <R>(front: Effect.Effect<{ readonly por
       yield* drain
     })
   )
+  yield* Effect.map(Started, ({ finish }) => finish())
   yield* Effect.logInfo("this engine carries the calls that are dispatched to it").pipe(Effect.annotateLogs({ address }))
   return {
     over: Deferred.await(over),

@@ -11,6 +11,8 @@ export class Dispatcher extends Context.Service<
     readonly say: (message: FromNode) => void
     readonly follow: (say: (message: FromNode) => void) => void
     readonly lost: () => void
+    /** An engine of this release has dispatched calls to this one: the database has this release's schema. */
+    readonly hasFollowed: () => boolean
     /** This engine dispatches from now on, and hears what its calls say. */
     readonly isHere: (hear: (message: FromNode) => void) => void
     /** Calls `tell` whenever this node follows a dispatcher, which may be the same one as before. */
@@ -24,6 +26,7 @@ export class Dispatcher extends Context.Service<
     const silent = () => {}
     const watchers: Array<() => void> = []
     let say: (message: FromNode) => void = silent
+    let hasFollowed = false
     const watched = new Set<string>()
     const keyOf = (organizationId: OrganizationId, runId: RunId) => `${organizationId} ${runId}`
     return {
@@ -32,9 +35,11 @@ export class Dispatcher extends Context.Service<
         if (isWatched) watched.add(keyOf(organizationId, runId))
         else watched.delete(keyOf(organizationId, runId))
       },
+      hasFollowed: () => hasFollowed,
       say: (message: FromNode) => say(message),
       follow: (to: (message: FromNode) => void) => {
         say = to
+        hasFollowed = true
         watched.clear()
         for (const tell of watchers) tell()
       },

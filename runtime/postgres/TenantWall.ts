@@ -1,10 +1,10 @@
 /**
- * The wall around requests: a pool whose sessions run as the tenant role. It is raised when first needed, by the engine that has the database:
- * the role gets a password that only this process knows. Once raised, it is not checked again, unless a log-in is refused. If it cannot be
- * raised, that is retried after a while, because the operator may have granted what was missing.
+ * The wall around requests: a pool whose sessions run as the tenant role. It is raised when first needed: the role gets a password that only the
+ * engines of this installation know. Once raised, it is not checked again, unless a log-in is refused. If it cannot be raised, that is retried
+ * after a while, because the operator may have granted what was missing.
  */
 import { type PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
-import { Clock, Context, Effect, Exit, Schema, Scope, Semaphore } from "effect"
+import { Clock, Context, Effect, Exit, Redacted, Schema, Scope, Semaphore } from "effect"
 import type { SqlError } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import * as SteadyTime from "#core/SteadyTime.ts"
@@ -24,7 +24,7 @@ const REFUSED_MILLIS = 10_000
  */
 const refusal = /^(28...|42501|42704|22023)$/
 const passwordBytes = 24
-/** One password for all pools of the process, because they share the role. */
+/** As long as nobody has told the installation's: one password for all pools of the process, because they share the role. */
 const ownPassword = randomBytes(passwordBytes).toString("base64url")
 
 export interface Wall {
@@ -53,6 +53,8 @@ export class TenantWall extends Context.Service<
   {
     /** Raises the wall unless it is already raised. */
     readonly raised: Effect.Effect<WallState, SqlError.SqlError>
+    /** Tells the password that all engines give to the role, so that none locks another one out. To be called before the wall is raised. */
+    readonly agreeOn: (password: Redacted.Redacted) => void
   }
 >()("runtime/postgres/TenantWall") {}
 
@@ -99,7 +101,12 @@ const unlessRefused = <A, R>(work: Effect.Effect<A, SqlError.SqlError, R>) =>
     Effect.catchIf(isRefusal, (error) => Effect.succeed({ value: undefined, why: reasonOf(error) }))
   )
 
-const raise = Effect.fnUntraced(function* (engine: PgPool.PgPool, silent: SilentConnections, config: WallConfig) {
+const raise = Effect.fnUntraced(function* (
+  engine: PgPool.PgPool,
+  silent: SilentConnections,
+  config: WallConfig,
+  password: Redacted.Redacted
+) {
   const ask = (sql: string, params?: ReadonlyArray<unknown>) => engine.use((connection) => rowsOf(silent, connection, sql, params))
   const [here] = yield* ask(whereSql)
   const { server, tenantServer } = config
@@ -112,9 +119,9 @@ const raise = Effect.fnUntraced(function* (engine: PgPool.PgPool, silent: Silent
     if (found?.["is_apart"] !== true)
       return absent(found === undefined ? `there is no role ${role}` : `${role} is, or can become, the engine's role`)
   }
-  const prepared = yield* unlessRefused(ask(preparation(role, tenantServer === undefined ? ownPassword : undefined)))
+  const prepared = yield* unlessRefused(ask(preparation(role, tenantServer === undefined ? Redacted.value(password) : undefined)))
   if (prepared.why !== undefined) return absent(prepared.why)
-  const login = { role, path, config: { ...config, server: tenantServer ?? server.as(role, ownPassword) } }
+  const login = { role, path, config: { ...config, server: tenantServer ?? server.as(role, Redacted.value(password)) } }
   // The operator's role may come by another way than the engine's.
   const known = tenantServer === undefined ? Effect.void : Effect.scoped(tenantServer.session({ applicationName: config.applicationName }))
   const own = yield* unlessRefused(Effect.andThen(known, opened(login, true)))
@@ -130,13 +137,14 @@ export const make = Effect.fnUntraced(function* (engine: PgPool.PgPool, silent: 
   const scope = yield* Effect.scope
   const clock = yield* Clock.Clock
   const turn = Semaphore.makeUnsafe(1)
+  let password = Redacted.make(ownPassword)
   let state: WallState | undefined
   let believedUntil = Number.NEGATIVE_INFINITY
   const known = () => (state?.wall !== undefined || SteadyTime.nowOf(clock) < believedUntil ? state : undefined)
   const raised = Effect.suspend(() => {
     const found = known()
     if (found !== undefined) return Effect.succeed(found)
-    return Scope.provide(raise(engine, silent, config), scope).pipe(
+    return Scope.provide(raise(engine, silent, config, password), scope).pipe(
       Effect.tap((answer) =>
         Effect.sync(() => {
           state = answer
@@ -146,6 +154,9 @@ export const make = Effect.fnUntraced(function* (engine: PgPool.PgPool, silent: 
     )
   })
   return {
+    agreeOn: (shared: Redacted.Redacted) => {
+      password = shared
+    },
     raised: Effect.suspend(() => {
       const found = known()
       return found === undefined ? turn.withPermit(raised) : Effect.succeed(found)

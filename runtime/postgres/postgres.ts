@@ -6,6 +6,7 @@ import { Context, Duration, Effect, Layer, type Redacted, Schedule, Schema } fro
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, SqlError } from "effect/sql"
 import { join } from "node:path"
+import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
 import { applicationOf } from "#runtime/process/ProcessName.ts"
 import { Config } from "#runtime/config/config.ts"
 import { mayPass, reasonOf } from "./ConnectFailure.ts"
@@ -125,11 +126,13 @@ const checkServer = Effect.gen(function* () {
 /** Fails if the database does not answer in time. */
 export const answers = (sql: SqlClient.SqlClient) => Effect.timeout(sql`SELECT 1`, ANSWER_TIMEOUT)
 
-/** Raises the wall around requests. Only for the engine that has the lock, because it gives the tenant role a new password. */
+/** Raises the wall around requests. */
 export const wallLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { tenantDatabaseUrl } = yield* Config
-    const { obstacle, wall } = yield* patiently(TenantWall.use(({ raised }) => raised)).pipe(
+    const { agreeOn, raised } = yield* TenantWall
+    agreeOn(yield* InstallationSecrets.use((secrets) => secrets.get("tenant-role")))
+    const { obstacle, wall } = yield* patiently(raised).pipe(
       Effect.catchTag("SqlError", (error) => new DatabaseUnavailable({ message: `No sessions for requests: ${reasonOf(error)}` }))
     )
     if (obstacle === undefined) return
@@ -140,7 +143,7 @@ export const wallLayer = Layer.effectDiscard(
         : "the database confines requests to their organization by a role that their sessions could leave: the role cannot log in itself"
     yield* Effect.logWarning(message).pipe(Effect.annotateLogs({ obstacle }))
   })
-)
+).pipe(Layer.provide(InstallationSecrets.layer))
 
 /** This program's migrations. Read once, because its files may be replaced while it stands by. */
 export class Migrations extends Context.Service<

@@ -191,6 +191,6 @@ export const make = Effect.fnUntraced(function* (
   return Context.make(PgClient.PgClient, pg).pipe(
     Context.add(SqlClient.SqlClient, pg),
     Context.add(PoolUses, uses),
-    Context.add(TenantWall, TenantWall.of({ raised: walls.raised }))
+    Context.add(TenantWall, TenantWall.of({ agreeOn: walls.agreeOn, raised: walls.raised }))
   )
 })

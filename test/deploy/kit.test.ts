@@ -36,10 +36,8 @@ const panels: ReadonlyArray<Panel> = JSON.parse(read("deploy/monitoring/dashboar
 const families = () =>
   Effect.map(
     metricsText({
-      lock: () => ({ isHeld: true, isTakeover: false, seconds: 1 }),
-      callNodes: () => ({ calls: 0, heard: 0 }),
+      decider: () => ({ callNodes: { calls: 0, heard: 0 }, isHeld: true, isTakeover: false, runningCampaigns: 0, seconds: 1 }),
       liveCalls: () => 0,
-      runningCampaigns: () => 0,
       media: () => ({ placed: 0, streams: 0, limit: 1, framesLate: 0 }),
       trunks: () => [],
       endpoints: () => [],

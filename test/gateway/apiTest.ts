@@ -29,6 +29,7 @@ import { LinkMakers } from "#core/organization/LinkMakers.ts"
 import { Tokens } from "#core/organization/Tokens.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { CarrierCallbacks } from "#core/provider/CarrierCallbacks.ts"
+import { NodeLinks } from "#core/node/NodeLinks.ts"
 import { CarrierMedia } from "#core/provider/CarrierMedia.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import * as resources from "#core/services/resources.ts"
@@ -274,6 +275,7 @@ export const openApi = async (
   })
   const trunkSignals = Layer.succeed(TrunkSignals, { configurationChanged: () => Effect.void, numbersChanged: () => Effect.void })
   const noMedia = Layer.succeed(CarrierMedia, { admit: () => ({ _tag: "Refused", status: 403 }) })
+  const noLinks = Layer.succeed(NodeLinks, { open: () => ({ closed: () => {}, message: () => {} }) })
   const noCallbacks = Layer.succeed(CarrierCallbacks, { take: () => Effect.succeed({ body: "", mediaType: undefined, status: 403 }) })
   const tests = Layer.effect(
     TelephonyTests,
@@ -340,6 +342,7 @@ export const openApi = async (
         site,
         noCallbacks,
         noMedia,
+        noLinks,
         Registry.layerOf(adapters),
         servicesLayer
       )

@@ -56,7 +56,7 @@ const delivered = Effect.map(deliver("5"), ({ status }) => status)
 type Act<A> = (place: ReturnType<typeof database>["place"]) => Generator<Effect.Effect<unknown, never, CarrierCallbacks>, A, never>
 
 /** The keys that the call has been told of, and what `act` has seen. */
-const heardIn = async <A>(act: Act<A>, elsewhere = CallsElsewhere.layerNone) => {
+const heardIn = async <A>(act: Act<A>, elsewhere = CallsElsewhere.layer) => {
   const { layer, place } = database()
   const inbox = CarrierInbox.layer.pipe(Layer.provide([addresses, layer, elsewhere, Charge.layer]))
   let seen: A | undefined
@@ -174,7 +174,7 @@ t.test("given a call of a call node, when the carrier names the call only in wha
         })
         return calls
       })
-    ).pipe(Layer.provide(CallsElsewhere.layerNone))
+    ).pipe(Layer.provide(CallsElsewhere.layer))
     const { heard } = await heardIn(function* () {
       yield* delivered
     }, elsewhere)

@@ -1,6 +1,7 @@
 /** The websockets of carriers as an operator sees them: counted by provider, whether they were admitted or not. */
 import { Effect, Layer } from "effect"
 import t from "tap"
+import { Charge } from "#runtime/lock/Charge.ts"
 import { CallsElsewhere } from "#runtime/call/CallsElsewhere.ts"
 import { CarrierMedia, type MediaAdmission, type MediaSession } from "#core/provider/CarrierMedia.ts"
 import type { AcceptMedia, MediaSocket } from "#core/provider/MediaSocket.ts"
@@ -37,7 +38,9 @@ const counted = async (act: (carrier: Carrier) => void, isOver = false) => {
   const metrics = new CallMetrics()
   let counts: Readonly<Record<string, object>> = {}
   const socket = { bufferedBytes: () => 0, close: () => {}, hasRoom: true, sendBytes: () => socket.hasRoom, sendText: () => socket.hasRoom }
-  const way = CarrierSockets.layer.pipe(Layer.provide([addresses, CallsElsewhere.layerNone, Layer.succeed(CurrentCallMetrics, metrics)]))
+  const way = CarrierSockets.layer.pipe(
+    Layer.provide([addresses, CallsElsewhere.layer, Charge.layer, Layer.succeed(CurrentCallMetrics, metrics)])
+  )
   const accept: AcceptMedia = (_, own) => ({
     closed: () => {},
     message: (frame) => {

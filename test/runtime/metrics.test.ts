@@ -24,10 +24,8 @@ const speech = new SpeechMetrics()
 speech.pools.set("flite", { running: () => 1, waiting: () => 12 })
 speech.pools.set("pocketsphinx", { running: () => 0, waiting: () => 0 })
 const sources: Sources = {
-  lock: () => ({ isHeld: true, isTakeover: false, seconds: 61 }),
-  callNodes: () => ({ calls: 2, heard: 1 }),
+  decider: () => ({ callNodes: { calls: 2, heard: 1 }, isHeld: true, isTakeover: false, runningCampaigns: 2, seconds: 61 }),
   liveCalls: () => 3,
-  runningCampaigns: () => 2,
   media: () => ({ placed: 12, streams: 7, limit: 150, framesLate: 9 }),
   trunks: () => [true, false, true],
   endpoints: () => [true, false, false],

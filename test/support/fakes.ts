@@ -365,7 +365,7 @@ export const layerOf = (
     Layer.succeed(SqlClient.SqlClient, { withTransaction: <A>(effect: A) => effect } as unknown as SqlClient.SqlClient),
     agentsOf(world),
     lockOf(world),
-    Layer.merge(CallsElsewhere.layerNone, CallNodes.layerNone),
+    Layer.merge(CallsElsewhere.layer, CallNodes.layerNone),
     Layer.succeed(RecordPause, 0),
     Layer.succeed(RealMillis, () => world.realMillis),
     Layer.succeed(ContextFetcher, { fetch: (question) => Effect.suspend(() => world.fetch(question)) }),

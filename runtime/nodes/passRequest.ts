@@ -1,0 +1,108 @@
+/** Passes a client's request to another engine. */
+import { Effect, Schema, Stream } from "effect"
+import { type ClientRequest, type IncomingMessage, request as open } from "node:http"
+import type { BodyTooLarge, Reply } from "#gateway/http/Endpoint.ts"
+import { PASSED_BY, type PassedRequest } from "#gateway/ports/DecidingEngine.ts"
+import { hostHeader } from "#runtime/call/passOn.ts"
+import type { EnginePlace } from "#runtime/lock/EnginePlace.ts"
+
+/** An engine on the same network accepts a connection within milliseconds; one on a dead machine never does. */
+const CONNECT_MILLIS = 2000
+/** Lists and files are read where they are asked for: what other requests are answered is far smaller. */
+const MAX_ANSWER_BYTES = 16_777_216
+
+/** Nothing of the request has reached the other engine. */
+export class NotSent extends Schema.TaggedError<NotSent>()("NotSent", { why: Schema.String }) {}
+/** The other engine may or may not have carried it out. */
+export class Unanswered extends Schema.TaggedError<Unanswered>()("Unanswered", { why: Schema.String }) {}
+
+/** `passedBy`: what names the client. Without a time limit of its own: the gateway has one. */
+export const passRequest = (place: EnginePlace, request: PassedRequest, passedBy: string): Effect.Effect<Reply, NotSent | Unanswered> =>
+  Effect.acquireUseRelease(
+    connected(place, request, passedBy),
+    (sent) => {
+      // Whoever sent too much has been told by the gateway; the answer may come before the body is complete.
+      const sending = Effect.andThen(Effect.ignore(written(sent, request)), Effect.never)
+      return Effect.raceFirst(answered(sent), sending)
+    },
+    (sent) => Effect.sync(() => void sent.destroy())
+  )
+
+/** On a connection of its own: one that is kept open may have been closed by the other engine when the request leaves. */
+const connected = (place: EnginePlace, { body, bytes, headers, id, method, path }: PassedRequest, passedBy: string) =>
+  Effect.callback<ClientRequest, NotSent>((resume) => {
+    const length = body === "stream" ? {} : { "content-length": bytes.byteLength }
+    const own = { ...hostHeader, ...length, [PASSED_BY]: passedBy, "x-request-id": id }
+    const sent = open({ ...place, agent: false, headers: { ...headers, ...own }, method: method.toUpperCase(), path })
+    const late = setTimeout(() => sent.destroy(new Error("no engine there")), CONNECT_MILLIS)
+    // Stays, so that an error that comes before anybody else listens is not thrown.
+    sent.on("error", ({ message }) => {
+      clearTimeout(late)
+      resume(Effect.fail(new NotSent({ why: message })))
+    })
+    sent.once("socket", (socket) =>
+      socket.once("connect", () => {
+        clearTimeout(late)
+        resume(Effect.succeed(sent))
+      })
+    )
+  })
+
+const written = (sent: ClientRequest, { body, bytes, stream }: PassedRequest): Effect.Effect<void, BodyTooLarge> =>
+  body === "stream"
+    ? Effect.andThen(
+        Stream.runForEach(stream, (chunk) => piece(sent, chunk)),
+        Effect.sync(() => void sent.end())
+      )
+    : Effect.sync(() => void sent.end(bytes))
+
+/** Returns once there is room for more. */
+const piece = (sent: ClientRequest, chunk: Uint8Array): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    if (sent.write(chunk)) resume(Effect.void)
+    else sent.once("drain", () => resume(Effect.void))
+  })
+
+const answered = (sent: ClientRequest): Effect.Effect<Reply, Unanswered> =>
+  Effect.callback((resume) => {
+    const lost = (error: Error) => resume(Effect.fail(new Unanswered({ why: error.message })))
+    if (sent.errored !== null) return lost(sent.errored)
+    sent.once("error", lost)
+    sent.once("response", (response) => {
+      const chunks: Array<Buffer> = []
+      let bytes = 0
+      response.on("error", lost).on("data", (chunk: Buffer) => {
+        bytes += chunk.byteLength
+        if (bytes > MAX_ANSWER_BYTES) response.destroy(new Error("the answer is too large"))
+        else chunks.push(chunk)
+      })
+      response.once("end", () => resume(Effect.succeed(replyOf(response, Buffer.concat(chunks)))))
+    })
+  })
+
+/** Every answer of this engine has these anyway, or they concern the connection alone. */
+const ownHeaders = new Set([
+  "access-control-allow-origin",
+  "access-control-expose-headers",
+  "cache-control",
+  "connection",
+  "content-length",
+  "date",
+  "keep-alive",
+  "referrer-policy",
+  "transfer-encoding",
+  "uwebsockets",
+  "vary",
+  "x-content-type-options",
+  "x-frame-options",
+  "x-request-id"
+])
+
+const replyOf = ({ rawHeaders, statusCode = 502 }: IncomingMessage, body: Buffer): Reply => {
+  const headers: Array<readonly [string, string]> = []
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const [name = "", value = ""] = rawHeaders.slice(at, at + 2)
+    if (!ownHeaders.has(name.toLowerCase())) headers.push([name.toLowerCase(), value])
+  }
+  return { body: body.toString(), headers, status: statusCode }
+}
