@@ -229,14 +229,7 @@ const callNode = Carriage.layer(Gateway).pipe(
   Layer.provide(publicFiles.layer.pipe(Layer.provide([FileLinks.layer, serverInfo]))),
   Layer.provide(voice),
   Layer.provideMerge(postgres.wallLayer.pipe(Layer.provideMerge(secrets.layerReading))),
-  Layer.provide(
-    Layer.effectDiscard(
-      Effect.andThen(
-        awaitDispatcher,
-        StandingBy.use(({ begin }) => begin)
-      )
-    )
-  ),
+  Layer.provide(Layer.effectDiscard(StandingBy.use(({ begin }) => begin(awaitDispatcher)))),
   Layer.provide(network),
   Layer.provideMerge(outside),
   Layer.provideMerge(ground)

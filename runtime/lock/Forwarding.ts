@@ -1,13 +1,12 @@
 /**
- * An engine that is leaving serves only its calls, at another port, and forwards each connection to its former port to the engine that decides now:
- * clients, carriers and their media sockets may still come here. It forwards bytes, so that engine sees this one's address as the client's, unless a
- * proxy in front names the client.
+ * Forwards each connection to the engine that decides, while this one does not serve the API: because it is leaving, and serves only its calls, at
+ * another port; or because it waits for an engine of the same name to end. Clients, carriers and their media sockets may still come here. It forwards
+ * bytes, so the other engine sees this one's address as the client's, unless a proxy in front names the client.
  */
 import { Effect, Scope } from "effect"
 import { connect, createServer, type Socket } from "node:net"
 import { pipeline } from "node:stream"
-import type { Seen } from "#runtime/postgres/LockStore.ts"
-import { type EnginePlace, placeOf } from "./EnginePlace.ts"
+import type { EnginePlace } from "./EnginePlace.ts"
 
 /** An engine on the same network accepts a connection within milliseconds; one on a dead machine never does. */
 const CONNECT_MILLIS = 2000
@@ -37,12 +36,12 @@ const forwarding = ({ host, port }: EnginePlace): Effect.Effect<Forwarder, Error
   )
 
 export interface Follower {
-  /** `seen`: the engine that dials; undefined if none does. */
-  readonly follow: (seen: Pick<Seen, "address" | "host"> | undefined) => Effect.Effect<void>
+  /** `place`: the engine that decides; undefined if none does. */
+  readonly follow: (place: EnginePlace | undefined) => Effect.Effect<void>
 }
 
-/** Starts listening once another engine does, and forwards to whichever engine dials. */
-export const following = (own: EnginePlace, hostname: string): Effect.Effect<Follower, never, Scope.Scope> =>
+/** Starts listening once another engine does, and forwards to whichever engine decides, until the scope closes. */
+export const following = (own: EnginePlace): Effect.Effect<Follower, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     let started: Forwarder | "impossible" | undefined
@@ -50,14 +49,13 @@ export const following = (own: EnginePlace, hostname: string): Effect.Effect<Fol
       Effect.flatMap((begun) => Effect.sync(() => void (started = begun))),
       Effect.catch((error) => {
         started = "impossible"
-        return Effect.logWarning("this engine does not pass requests on while it leaves: its port is taken").pipe(
+        return Effect.logWarning("this engine does not forward requests: its port is taken").pipe(
           Effect.annotateLogs({ why: error.message })
         )
       })
     )
     return {
-      follow: Effect.fnUntraced(function* (seen) {
-        const place = placeOf(seen, hostname)
+      follow: Effect.fnUntraced(function* (place) {
         // With port 0, the system would choose a port that nobody knows.
         if (place !== undefined && started === undefined && own.port !== 0) yield* start
         if (started !== undefined && started !== "impossible") started.leadTo(place)

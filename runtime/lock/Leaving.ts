@@ -5,6 +5,7 @@
 import { Effect, Latch, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Identity, LeavingEngine, LockStore } from "#runtime/postgres/LockStore.ts"
+import { placeOf } from "./EnginePlace.ts"
 import { type Follower, following } from "./Forwarding.ts"
 
 const BEAT = "500 millis"
@@ -66,11 +67,11 @@ export class Leaving {
     // Until another engine listens, forward to this engine itself, which then serves only its own calls.
     const own = { address, host: this.#me.host }
     const staying = Effect.gen({ self: this }, function* () {
-      this.#follower ??= yield* Scope.provide(following({ host: this.#host, port }, this.#me.host), this.#scope)
+      this.#follower ??= yield* Scope.provide(following({ host: this.#host, port }), this.#scope)
       while (yield* store.beatLeaving(journal)) {
         const { holder, seen } = yield* store.observe
         this.successor = holder === undefined ? undefined : (seen?.address ?? undefined)
-        yield* this.#follower.follow(this.successor === undefined ? own : seen)
+        yield* this.#follower.follow(placeOf(this.successor === undefined ? own : seen, this.#me.host))
         yield* Effect.sleep(BEAT)
       }
       yield* Effect.logWarning("another engine has given this one up, and settles its calls")

@@ -10,6 +10,7 @@ import { Config } from "#runtime/config/config.ts"
 import { OwnPlaces } from "#runtime/egress/OwnPlaces.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { Charge } from "#runtime/lock/Charge.ts"
+import { following } from "#runtime/lock/Forwarding.ts"
 import { ownAddress } from "#runtime/lock/ownAddress.ts"
 import { beat, register, surroundings, unregister } from "#runtime/postgres/OtherEngineStore.ts"
 import { Migrations } from "#runtime/postgres/postgres.ts"
@@ -32,25 +33,26 @@ export class CallNodeForsaken extends Schema.TaggedError<CallNodeForsaken>()("Ca
 }
 
 /**
- * Waits for another engine that dispatches calls, and until no other engine has this one's name: providers would mistake its calls for ours. Never
- * returns once this engine has the lock.
+ * Waits for another engine that dispatches calls, and until no other engine has this one's name: providers would mistake its calls for ours. Until
+ * then, connections are forwarded to the engine that decides, because an orchestrator may end the namesake only once this engine answers.
  */
 export const awaitDispatcher = Effect.gen(function* () {
-  const { nodeName, takeoverSeconds } = yield* Config
+  const { host, nodeName, port, takeoverSeconds } = yield* Config
   const sql = yield* SqlClient.SqlClient
-  const { isTaken } = yield* Charge
+  const { deciderAt } = yield* Charge
   const me = { node: nodeName, process: ownName() }
-  for (let isSaid = false; !isTaken(); ) {
+  const forwarder = yield* following({ host, port })
+  for (let isSaid = false; ; ) {
     const { hasNamesake, isLed } = yield* surely(surroundings(sql, me, takeoverSeconds))
     if (isLed && !hasNamesake) return
     if (hasNamesake && !isSaid) {
       isSaid = true
       yield* Effect.logWarning("another engine has the same NODE_NAME: this one carries no calls until that ends", { nodeName })
     }
+    yield* forwarder.follow(deciderAt())
     yield* Effect.sleep(LOOK)
   }
-  return yield* Effect.never
-})
+}).pipe(Effect.scoped)
 
 export class Carriage extends Context.Service<
   Carriage,

@@ -7,8 +7,11 @@ type End = Effect.Effect<void, CallNodeForsaken>
 export class StandingBy extends Context.Service<
   StandingBy,
   {
-    /** To be run before the first call is carried. Never returns once this engine has the lock. */
-    readonly begin: Effect.Effect<void>
+    /**
+     * To be run before this engine serves anybody and carries its first call, which it must `wait` for. Never returns once this engine has the lock,
+     * which ends the waiting.
+     */
+    readonly begin: <E, R>(wait: Effect.Effect<void, E, R>) => Effect.Effect<void, E, R>
     /** Calls are carried. `end`: to be run when they no longer are for another engine. */
     readonly begun: (end: End) => Effect.Effect<void>
     /** To be run with the lock, before anything that decides is built. */
@@ -19,17 +22,30 @@ export class StandingBy extends Context.Service<
     StandingBy,
     Effect.gen(function* () {
       const begun = yield* Deferred.make<End>()
+      const ended = yield* Deferred.make<void>()
+      let waited: Deferred.Deferred<void> | undefined
       let hasBegun = false
       let isOver = false
       return {
-        begin: Effect.suspend(() => {
-          hasBegun = !isOver
-          return isOver ? Effect.never : Effect.void
-        }),
+        begin: (wait) =>
+          Effect.suspend(() => {
+            if (isOver) return Effect.never
+            const over = Deferred.makeUnsafe<void>()
+            waited = over
+            return Effect.raceFirst(wait, Deferred.await(ended)).pipe(
+              Effect.ensuring(Deferred.succeed(over, undefined)),
+              Effect.flatMap(() => {
+                hasBegun = !isOver
+                return isOver ? Effect.never : Effect.void
+              })
+            )
+          }),
         begun: (end) => Effect.asVoid(Deferred.succeed(begun, end)),
-        end: Effect.suspend(() => {
+        end: Effect.gen(function* () {
           isOver = true
-          return hasBegun ? Effect.flatten(Deferred.await(begun)) : Effect.void
+          yield* Deferred.succeed(ended, undefined)
+          if (waited !== undefined) yield* Deferred.await(waited)
+          if (hasBegun) yield* yield* Deferred.await(begun)
         })
       }
     })

@@ -31,7 +31,7 @@ const open = async (t: Test, name: string, talkMillis: number, greeting = "", fr
 /** An address of its own for the audio of an engine's calls. */
 const newFront = async (): Promise<Environment> => {
   const port = await freePort()
-  return { MEDIA_URL: `http://127.0.0.1:${port}`, NODE_PORT: String(port) }
+  return { MEDIA_URL: `http://127.0.0.1:${port}`, PORT: String(port) }
 }
 
 const carriedBy = async ({ sql }: World, id: number, node: string) => {

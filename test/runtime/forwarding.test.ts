@@ -1,8 +1,9 @@
-/** How an engine that stands by treats clients that connect to it. */
+/** How an engine that does not serve the API treats clients that connect to it. */
 import { Effect } from "effect"
 import { request } from "node:http"
 import { type AddressInfo, connect, createServer as listen, type Socket } from "node:net"
 import t from "tap"
+import { placeOf } from "#runtime/lock/EnginePlace.ts"
 import { following } from "#runtime/lock/Forwarding.ts"
 import { answeringServer } from "#test/support/answeringServer.ts"
 import { freePort } from "#test/support/freePort.ts"
@@ -20,13 +21,13 @@ const post = (port: number, body = "") =>
     asked.end(body)
   })
 
-t.test("given an engine that stands by", async (t) => {
+t.test("given an engine that does not serve the API", async (t) => {
   const [own, gone] = [await freePort(), await freePort()]
   const { port: engine } = await answeringServer(t, (response, { body }) => response.end(`${body.length} bytes`))
   const refused = '503 {"detail":"No engine is in charge at the moment: try again"}'
   await runLive(
     Effect.gen(function* () {
-      const { follow } = yield* following({ host: "127.0.0.1", port: own }, "here")
+      const { follow } = yield* following({ host: "127.0.0.1", port: own })
       const check = (expected: string, name: string, body?: string) =>
         Effect.map(
           Effect.promise(() => post(own, body)),
@@ -34,13 +35,11 @@ t.test("given an engine that stands by", async (t) => {
         )
       yield* follow(undefined)
       yield* check("ECONNREFUSED", "then it does not listen before it knows another one")
-      yield* follow({ address: `127.0.0.1:${engine}`, host: "here" })
+      yield* follow({ host: "127.0.0.1", port: engine })
       yield* check("200 0 bytes", "then it passes on requests and answers")
       yield* check("200 5000000 bytes", "also long ones", "x".repeat(5_000_000))
-      yield* follow({ address: `127.0.0.1:${gone}`, host: "here" })
+      yield* follow({ host: "127.0.0.1", port: gone })
       yield* check(refused, "when the other one is gone, then it tells clients to retry")
-      yield* follow({ address: `127.0.0.1:${engine}`, host: "elsewhere" })
-      yield* check(refused, "also when the other one listens only for its own machine")
       yield* follow(undefined)
       yield* check(refused, "and when no engine dials")
     }).pipe(Effect.scoped)
@@ -60,8 +59,8 @@ t.test("given clients that were refused, then nothing is left of their connectio
   const [own, gone] = [await freePort(), await freePort()]
   await runLive(
     Effect.gen(function* () {
-      const { follow } = yield* following({ host: "127.0.0.1", port: own }, "here")
-      yield* follow({ address: `127.0.0.1:${gone}`, host: "here" })
+      const { follow } = yield* following({ host: "127.0.0.1", port: own })
+      yield* follow({ host: "127.0.0.1", port: gone })
       const before = open()
       yield* Effect.promise(() => Promise.all(Array.from({ length: 10 }, () => post(own, "x".repeat(100_000)))))
       yield* follow(undefined)
@@ -74,6 +73,18 @@ t.test("given clients that were refused, then nothing is left of their connectio
   t.pass()
 })
 
+t.test("given where another engine listens", (t) => {
+  const cases = [
+    ["10.0.0.7:8000", "elsewhere", { host: "10.0.0.7", port: 8000 }],
+    ["127.0.0.1:8000", "here", { host: "127.0.0.1", port: 8000 }],
+    ["127.0.0.1:8000", "elsewhere", undefined],
+    ["localhost:8000", "elsewhere", undefined],
+    [null, "here", undefined]
+  ] as const
+  for (const [address, host, place] of cases) t.strictSame(placeOf({ address, host }, "here"), place, `${address} on ${host}`)
+  t.end()
+})
+
 t.test("given a port that is in use, then the engine stands by without it", async (t) => {
   const other = listen()
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve))
@@ -81,9 +92,9 @@ t.test("given a port that is in use, then the engine stands by without it", asyn
   const { port } = other.address() as AddressInfo
   await runLive(
     Effect.gen(function* () {
-      const { follow } = yield* following({ host: "127.0.0.1", port }, "here")
-      yield* follow({ address: "127.0.0.1:9", host: "here" })
-      yield* follow({ address: "127.0.0.1:9", host: "here" })
+      const { follow } = yield* following({ host: "127.0.0.1", port })
+      yield* follow({ host: "127.0.0.1", port: 9 })
+      yield* follow({ host: "127.0.0.1", port: 9 })
     }).pipe(Effect.scoped)
   )
   t.ok(other.listening)

@@ -80,7 +80,6 @@ t.test("settings", async (t) => {
     ["PROVIDER_URLS", "twilio", "twilio=", "twilio=ftp://x", "twilio=https://x/path", "=https://x", "twilio=https://x,"],
     ["NODE_NAME", "Node", "n".repeat(33), "a.b"],
     ["NODE_ADDRESS", "a host", "http://a"],
-    ["NODE_PORT", "-1", "65536"],
     ["TAKEOVER_AFTER", "2.4", "601", "soon"],
     ["CALL_RATE", "0", "1.5", "1001"],
     ["TRUNK_RATE", "0", "fast"],
