@@ -257,6 +257,7 @@ const responsesOf = (route: Route<unknown>, components: Components): Readonly<Re
   if (success._tag === "Content") add(416, "The file has no such range")
   add(431, "The request headers are too large")
   add(500, "Internal server error")
+  if (route.answeredBy === "decider") add(502, "The engine that decides was lost while it had the request, which it may have carried out")
   add(503, "The request took too long, the engine is overloaded, or the service is shutting down")
   const hasRevisions = errors.includes("TextChatConflict")
   const problems = [...reasons].map(
