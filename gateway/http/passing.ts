@@ -29,7 +29,7 @@ export const passing = <R>(endpoint: Endpoint<R>, by: "any" | "decider" | "this"
     answer: (asked) => {
       if (deciding.isHere() || (by === "any" && deciding.mayRead())) return endpoint.answer(asked)
       // The other engine took this one for the one that decides.
-      if (PASSED_BY in asked.headers) return Effect.succeed(shuttingDown)
+      if (deciding.clientOf(asked.headers[PASSED_BY] ?? "", asked.id) !== undefined) return Effect.succeed(shuttingDown)
       return Effect.flatMap(deciding.pass(passed(asked)), (reply) => (reply === undefined ? endpoint.answer(asked) : Effect.succeed(reply)))
     }
   }
