@@ -20,7 +20,7 @@ import type { Proxies } from "#gateway/http/Client.ts"
 import { Closing } from "#gateway/http/Closing.ts"
 import { refuseUpgrade } from "#gateway/http/refuseUpgrade.ts"
 import { clientOf, requestId } from "#gateway/http/requestParts.ts"
-import { DecidingEngine, PASSED_BY } from "#gateway/ports/DecidingEngine.ts"
+import { DecidingEngine, PASSED_BY } from "#core/node/DecidingEngine.ts"
 import { credentialLost, FollowingTimes, longestFollowing } from "./followerLimits.ts"
 import { overloadOf } from "#gateway/request/overloaded.ts"
 import type { NotAuthenticated } from "#gateway/request/Refusal.ts"
@@ -139,7 +139,7 @@ const followed = Effect.fnUntraced(function* (ws: Socket, connection: Connection
   if (isHere() || (orUndefined(query.run_id) === undefined && mayRead())) return yield* followedHere(ws, connection, { query, rates })
   const { begun } = yield* Closing
   const { address, headers, id } = connection
-  const told = follow({ client: { address }, headers, id, path: `${socketPath}?${connection.query}` })
+  const told = follow({ address, headers, id, path: `${socketPath}?${connection.query}` })
   return yield* Stream.interruptWhen(told, begun).pipe(
     Stream.runForEach((text) => send(ws, connection, text)),
     Effect.catchTag("SocketEnded", ({ code, reason }) => Effect.fail(new Ended({ code, reason })))

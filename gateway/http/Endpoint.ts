@@ -1,5 +1,6 @@
 /** What passes between the sockets and the stages of a request: plain values, copied out of the server's memory. */
 import { type Effect, Schema, type Stream } from "effect"
+import { SHUTTING_DOWN } from "#core/node/DecidingEngine.ts"
 import type { Client } from "./Client.ts"
 
 export type Method = "get" | "post" | "put" | "patch" | "delete"
@@ -92,4 +93,4 @@ const later = (detail: string): Reply => ({
   headers: [...jsonHeaders, ["retry-after", String(retryAfterSeconds)]]
 })
 export const timedOut = later("The request timed out")
-export const shuttingDown = later("The service is shutting down")
+export const shuttingDown = later(SHUTTING_DOWN)

@@ -84,7 +84,7 @@ interface Declaration<Params extends TObject, Query extends TObject, Headers ext
   /** Its address holds a token or a signature of this engine, see `Endpoint`. */
   readonly isSealed?: boolean
   /**
-   * Which engine answers, see `DecidingEngine`: by default, any engine a `get`, and the one that decides everything else. `this`: what is asked about
+   * Which engine answers, see `DecidingEngine`: by default, every engine a `get`, and the one that decides everything else. `this`: what is asked about
    * the very engine that is asked.
    */
   readonly answeredBy?: "decider" | "this"
@@ -122,7 +122,7 @@ export interface Route<out R = never> {
   readonly notes: string | undefined
   readonly isHeavy: boolean
   readonly isSealed: boolean
-  readonly answeredBy: "any" | "decider" | "this"
+  readonly answeredBy: "every" | "decider" | "this"
   readonly params: TObject
   readonly query: TObject
   readonly headers: TObject
@@ -173,7 +173,7 @@ const declared = (
   notes: declaration.notes,
   isHeavy: declaration.isHeavy ?? false,
   isSealed: declaration.isSealed ?? false,
-  answeredBy: declaration.answeredBy ?? (declaration.method === "get" ? "any" : "decider"),
+  answeredBy: declaration.answeredBy ?? (declaration.method === "get" ? "every" : "decider"),
   ...rest
 })
 

@@ -1,7 +1,7 @@
 /** Follows a websocket of another engine for a client that is connected to this one. */
 import { Cause, Effect, Queue, Stream } from "effect"
 import WebSocket from "ws"
-import { PASSED_BY, type PassedSocket, SocketEnded } from "#gateway/ports/DecidingEngine.ts"
+import { PASSED_BY, type PassedSocket, SocketEnded } from "#core/node/DecidingEngine.ts"
 import { hostHeader } from "#runtime/call/passOn.ts"
 import type { EnginePlace } from "#runtime/lock/EnginePlace.ts"
 

@@ -1,8 +1,7 @@
 /** Passes a client's request to another engine. */
 import { Effect, Schema, Stream } from "effect"
 import { type ClientRequest, type IncomingMessage, request as open } from "node:http"
-import type { BodyTooLarge, Reply } from "#gateway/http/Endpoint.ts"
-import { PASSED_BY, type PassedRequest } from "#gateway/ports/DecidingEngine.ts"
+import { PASSED_BY, type PassedReply, type PassedRequest } from "#core/node/DecidingEngine.ts"
 import { hostHeader } from "#runtime/call/passOn.ts"
 import type { EnginePlace } from "#runtime/lock/EnginePlace.ts"
 
@@ -17,7 +16,11 @@ export class NotSent extends Schema.TaggedError<NotSent>()("NotSent", { why: Sch
 export class Unanswered extends Schema.TaggedError<Unanswered>()("Unanswered", { why: Schema.String }) {}
 
 /** `passedBy`: what names the client. Without a time limit of its own: the gateway has one. */
-export const passRequest = (place: EnginePlace, request: PassedRequest, passedBy: string): Effect.Effect<Reply, NotSent | Unanswered> =>
+export const passRequest = (
+  place: EnginePlace,
+  request: PassedRequest,
+  passedBy: string
+): Effect.Effect<PassedReply, NotSent | Unanswered> =>
   Effect.acquireUseRelease(
     connected(place, request, passedBy),
     (sent) => {
@@ -29,11 +32,11 @@ export const passRequest = (place: EnginePlace, request: PassedRequest, passedBy
   )
 
 /** On a connection of its own: one that is kept open may have been closed by the other engine when the request leaves. */
-const connected = (place: EnginePlace, { body, bytes, headers, id, method, path }: PassedRequest, passedBy: string) =>
+const connected = (place: EnginePlace, { body, headers, id, method, path }: PassedRequest, passedBy: string) =>
   Effect.callback<ClientRequest, NotSent>((resume) => {
-    const length = body === "stream" ? {} : { "content-length": bytes.byteLength }
+    const length = body instanceof Uint8Array ? { "content-length": body.byteLength } : {}
     const own = { ...hostHeader, ...length, [PASSED_BY]: passedBy, "x-request-id": id }
-    const sent = open({ ...place, agent: false, headers: { ...headers, ...own }, method: method.toUpperCase(), path })
+    const sent = open({ ...place, agent: false, headers: { ...headers, ...own }, method, path })
     const late = setTimeout(() => sent.destroy(new Error("no engine there")), CONNECT_MILLIS)
     // Stays, so that an error that comes before anybody else listens is not thrown.
     sent.on("error", ({ message }) => {
@@ -48,13 +51,13 @@ const connected = (place: EnginePlace, { body, bytes, headers, id, method, path 
     )
   })
 
-const written = (sent: ClientRequest, { body, bytes, stream }: PassedRequest): Effect.Effect<void, BodyTooLarge> =>
-  body === "stream"
-    ? Effect.andThen(
-        Stream.runForEach(stream, (chunk) => piece(sent, chunk)),
+const written = (sent: ClientRequest, { body }: PassedRequest): Effect.Effect<void, unknown> =>
+  body instanceof Uint8Array
+    ? Effect.sync(() => void sent.end(body))
+    : Effect.andThen(
+        Stream.runForEach(body, (chunk) => piece(sent, chunk)),
         Effect.sync(() => void sent.end())
       )
-    : Effect.sync(() => void sent.end(bytes))
 
 /** Returns once there is room for more. */
 const piece = (sent: ClientRequest, chunk: Uint8Array): Effect.Effect<void> =>
@@ -63,7 +66,7 @@ const piece = (sent: ClientRequest, chunk: Uint8Array): Effect.Effect<void> =>
     else sent.once("drain", () => resume(Effect.void))
   })
 
-const answered = (sent: ClientRequest): Effect.Effect<Reply, Unanswered> =>
+const answered = (sent: ClientRequest): Effect.Effect<PassedReply, Unanswered> =>
   Effect.callback((resume) => {
     const lost = (error: Error) => resume(Effect.fail(new Unanswered({ why: error.message })))
     if (sent.errored !== null) return lost(sent.errored)
@@ -98,7 +101,7 @@ const ownHeaders = new Set([
   "x-request-id"
 ])
 
-const replyOf = ({ rawHeaders, statusCode = 502 }: IncomingMessage, body: Buffer): Reply => {
+const replyOf = ({ rawHeaders, statusCode = 502 }: IncomingMessage, body: Buffer): PassedReply => {
   const headers: Array<readonly [string, string]> = []
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const [name = "", value = ""] = rawHeaders.slice(at, at + 2)
