@@ -27,7 +27,11 @@ const lost = failure(
 )
 
 /** `by`: which engine answers it. `every`: it changes nothing, and needs nothing that only the engine that decides knows. */
-export const passing = <R>(endpoint: Endpoint<R>, by: "every" | "decider" | "this", deciding: typeof DecidingEngine.Service): Endpoint<R> => {
+export const passing = <R>(
+  endpoint: Endpoint<R>,
+  by: "every" | "decider" | "this",
+  deciding: typeof DecidingEngine.Service
+): Endpoint<R> => {
   if (by === "this") return endpoint
   const answerOf = (asked: Asked, passage: Passage): Effect.Effect<Reply, never, R> => {
     if (passage._tag === "Here") return endpoint.answer(asked)
