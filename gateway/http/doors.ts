@@ -13,7 +13,7 @@ interface Place {
   readonly mayWait?: boolean
 }
 
-export interface Doors {
+interface Doors {
   /** Where it began to listen. */
   readonly port: number
   /** Listens on the wanted port as well, as soon as that is free. Returns that port if it is so now, otherwise the other one. */

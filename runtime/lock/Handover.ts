@@ -4,32 +4,32 @@
  */
 import { Context, Effect, Layer } from "effect"
 
+type Method = (...given: ReadonlyArray<unknown>) => Effect.Effect<unknown, unknown>
+type Methods = ReadonlyMap<string, Method>
+
 export class Handover extends Context.Service<
   Handover,
   {
     /** Whether this engine decides, and all that it needs for that is built. */
     readonly isDone: () => boolean
     readonly done: () => void
-    readonly find: (port: string) => object | undefined
-    readonly give: (port: string, service: object) => void
+    readonly methodsOf: (port: string) => Methods | undefined
+    readonly give: (port: string, methods: Methods) => void
   }
 >()("runtime/lock/Handover") {
   static readonly layer = Layer.sync(Handover, () => {
-    const services = new Map<string, object>()
+    const services = new Map<string, Methods>()
     let isDone = false
     return {
       done: () => {
         isDone = true
       },
-      find: (port) => services.get(port),
-      give: (port, service) => void services.set(port, service),
-      isDone: () => isDone
+      give: (port, methods) => void services.set(port, methods),
+      isDone: () => isDone,
+      methodsOf: (port) => services.get(port)
     }
   })
 }
-
-type Method = (...given: ReadonlyArray<unknown>) => Effect.Effect<unknown, unknown>
-type Methods = Readonly<Record<string, Method>>
 
 const nobody = Effect.die(new Error("This engine does not decide"))
 
@@ -37,12 +37,12 @@ const nobody = Effect.die(new Error("This engine does not decide"))
 export const later = <Id, Port extends object>(port: Context.Service<Id, Port>): Layer.Layer<Id, never, Handover> =>
   Layer.effect(
     port,
-    Effect.map(Handover, ({ find }) => {
+    Effect.map(Handover, ({ methodsOf }) => {
       const method =
         (name: string): Method =>
         (...given) =>
-          Effect.suspend(() => (find(port.key) as Methods | undefined)?.[name]?.(...given) ?? nobody)
-      // The methods are known by name only once the service is there.
+          Effect.suspend(() => methodsOf(port.key)?.get(name)?.(...given) ?? nobody)
+      // Its methods are those of the service, which is given under the same key: names and types are the port's.
       return new Proxy({}, { get: (_, name) => (typeof name === "string" ? method(name) : undefined) }) as Port
     })
   )
@@ -51,7 +51,8 @@ export const later = <Id, Port extends object>(port: Context.Service<Id, Port>):
 export const given = <Id, Port extends object>(port: Context.Service<Id, Port>): Layer.Layer<never, never, Id | Handover> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
-      const service = yield* port
-      ;(yield* Handover).give(port.key, service)
+      // A port has only methods that return effects.
+      const methods = Object.entries(yield* port) as ReadonlyArray<[string, Method]>
+      ;(yield* Handover).give(port.key, new Map(methods))
     })
   )

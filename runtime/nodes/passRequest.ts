@@ -11,9 +11,9 @@ const CONNECT_MILLIS = 2000
 const MAX_ANSWER_BYTES = 16_777_216
 
 /** Nothing of the request has reached the other engine. */
-export class NotSent extends Schema.TaggedError<NotSent>()("NotSent", { why: Schema.String }) {}
+class NotSent extends Schema.TaggedError<NotSent>()("NotSent", { why: Schema.String }) {}
 /** The other engine may or may not have carried it out. */
-export class Unanswered extends Schema.TaggedError<Unanswered>()("Unanswered", { why: Schema.String }) {}
+class Unanswered extends Schema.TaggedError<Unanswered>()("Unanswered", { why: Schema.String }) {}
 
 /** `passedBy`: what names the client. Without a time limit of its own: the gateway has one. */
 export const passRequest = (
