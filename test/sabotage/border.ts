@@ -148,5 +148,24 @@ export const border = named({
     text: "status >= 200 && status < 300",
     replacement: "status === 200",
     caughtBy: "test/runtime/webhookDelivery.test.ts"
+  },
+  // Other engines.
+  "A change whose engine was lost is not made again.": {
+    file: "runtime/nodes/PassedRequests.ts",
+    text: 'Effect.catchTag("Unanswered", () => Effect.succeed(lost))',
+    replacement: 'Effect.catchTag("Unanswered", () => Effect.succeed(undefined))',
+    caughtBy: "test/runtime/passedRequests.test.ts"
+  },
+  "What another engine says of a client holds for one request.": {
+    file: "runtime/nodes/PassedRequests.ts",
+    text: "id: requestId, of: ",
+    replacement: 'id: "client", of: ',
+    caughtBy: "test/runtime/passedRequests.test.ts"
+  },
+  "Only the engine that decides changes anything.": {
+    file: "gateway/http/passing.ts",
+    text: '(by === "every" && deciding.mayRead())',
+    replacement: "deciding.mayRead()",
+    caughtBy: "test/journey/standbyRequests.test.ts"
   }
 })

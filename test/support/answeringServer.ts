@@ -9,7 +9,7 @@ interface Asked {
   readonly body: string
 }
 
-export const answeringServer = async (t: Test, answers: (response: ServerResponse, asked: Asked) => void) => {
+export const answeringServer = async (t: Test, answers: (response: ServerResponse, asked: Asked) => void, at = 0) => {
   const asked: Array<Asked> = []
   const server = createServer(async (request, response) => {
     let body = ""
@@ -18,7 +18,7 @@ export const answeringServer = async (t: Test, answers: (response: ServerRespons
     asked.push(one)
     answers(response, one)
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  await new Promise<void>((resolve) => server.listen(at, "127.0.0.1", resolve))
   t.teardown(() => {
     server.close()
     server.closeAllConnections()
