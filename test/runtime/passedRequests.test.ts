@@ -30,12 +30,12 @@ const request: PassedRequest = {
 const streamed: PassedRequest = { ...request, body: Stream.make(Buffer.from("one "), Buffer.from("two")) }
 const at = (port: number) => ({ host: "127.0.0.1", port })
 
-/** The other engine, which answers its requests in turn. */
+const done = (response: ServerResponse) => response.writeHead(200, { "content-type": "application/json", "retry-after": "3" }).end("{}")
+/** The other engine, which answers its first requests in turn. */
 const other = (t: Test, answers: ReadonlyArray<(response: ServerResponse) => unknown>, port = 0) => {
   const left = [...answers]
-  return answeringServer(t, (response) => void left.shift()?.(response), port)
+  return answeringServer(t, (response) => void (left.shift() ?? done)(response), port)
 }
-const done = (response: ServerResponse) => response.writeHead(200, { "content-type": "application/json", "retry-after": "3" }).end("{}")
 const ending = (response: ServerResponse) => response.writeHead(503).end(JSON.stringify({ detail: SHUTTING_DOWN }))
 const overloaded = (response: ServerResponse) => response.writeHead(503).end('{"detail":"busy"}')
 const cut = (response: ServerResponse) => response.destroy()
