@@ -9,6 +9,7 @@ import { recordingFormats } from "#core/file/RecordingFormat.ts"
 import { addressVariables } from "./addressVariables.ts"
 import { conflictsOf, type Environment } from "./conflicts.ts"
 import { databaseAddress, databaseAddressWords } from "./DatabaseUrl.ts"
+import { redisAddress, redisAddressWords } from "./RedisUrl.ts"
 import { s3Address } from "./S3Address.ts"
 import { traceVariables } from "./traceVariables.ts"
 import { integer, mapped, networks, number, optional, required, secret, text, type Variable } from "./Variable.ts"
@@ -118,6 +119,12 @@ const table = {
     description:
       "The same database with a separate role for API requests, for when the user of `DATABASE_URL` must not create roles. Default: a role that the engine creates.",
     ...databaseAddressWords
+  }),
+  redisUrl: optional(redisAddress, {
+    name: "REDIS_URL",
+    description:
+      "A Redis (6.2 or later) by which [several engines](#redis) share budgets and tell each other what has changed: `redis://user:password@host:6379/0`; `redis+sentinel://host1:26379,host2:26379/mymaster?db=0` (with `sentinel_user` and `sentinel_password`, if the sentinels need them), `redis+cluster://host1:6379,host2:6379`; `rediss` in place of `redis` for TLS. `prefix` begins its keys and channels, by default `trunkline:`. Default: none.",
+    ...redisAddressWords
   }),
   secretsKey: optional(secret(keyText), {
     name: "SECRETS_KEY",

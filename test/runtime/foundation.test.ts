@@ -67,6 +67,7 @@ t.test("settings", async (t) => {
     ["AWS_SESSION_TOKEN", "hunter2 hunter2"],
     ["DATABASE_URL", "mysql://u:hunter2@db/x", "db:5432/hunter2", "postgres://u:hunter2%@db/x", "postgres://u:1?hunter2@db/x"],
     ["TENANT_DATABASE_URL", "mysql://u:hunter2@db/x"],
+    ["REDIS_URL", "http://u:hunter2@r", "redis://u:1/hunter2@r", "redis://:hunter2@r/x", "redis+sentinel://r?sentinel_password=hunter2"],
     ["SECRETS_KEY", "hunter2", "hunter2".repeat(7)],
     ["SECRETS_KEY_OLD", "hunter2", `${"0".repeat(64)},hunter2`],
     ["API_KEY", "hunter2hunter22", "hunter2 hunter2 hunter2"],
