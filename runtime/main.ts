@@ -53,6 +53,7 @@ import { ownAddress } from "./lock/ownAddress.ts"
 import * as plugins from "./plugins.ts"
 import * as ports from "./ports.ts"
 import * as postgres from "./postgres/postgres.ts"
+import * as redis from "./redis/Redis.ts"
 import { CallFiles } from "./storage/CallFiles.ts"
 import * as StorageRoom from "./storage/StorageRoom.ts"
 import * as CsvSource from "./storage/CsvSource.ts"
@@ -182,7 +183,8 @@ const ground = Layer.mergeAll(
   Charge.layer,
   Handover.layer,
   DeciderMetrics.layer,
-  StandingBy.layer
+  StandingBy.layer,
+  redis.layer
 )
 const network = egress.layer.pipe(Layer.provideMerge(OwnPlaces.layer))
 const outside = Layer.merge(plugins.layer.pipe(Layer.provideMerge(FliteVoices.layer())), postgres.layer)

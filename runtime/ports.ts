@@ -17,11 +17,14 @@ import { Charge } from "./lock/Charge.ts"
 import { DeciderMetrics } from "./metrics/DeciderMetrics.ts"
 import { metricsText } from "./metrics/metrics.ts"
 import { answers, DatabaseTrouble } from "./postgres/postgres.ts"
+import { Redis } from "./redis/Redis.ts"
 import { Started } from "./process/Started.ts"
 import { Files } from "./storage/Files.ts"
 import { CurrentTraces } from "./trace/Traces.ts"
 import { TrunkPool, whyDown, wordsFor } from "./trunk/TrunkPool.ts"
 import { MediaRoom } from "./voice/MediaRoom.ts"
+
+const redisWords = { Off: "not_used", Up: "up", Down: "down" } as const
 
 const readiness = Layer.effect(
   Readiness,
@@ -32,6 +35,7 @@ const readiness = Layer.effect(
     const { deciderAt, isTaken, mayDial } = yield* Charge
     const journal = yield* LocalJournal
     const started = yield* Started
+    const redis = yield* Redis
     return {
       obstacle: Effect.sync(() => {
         if (!started.isFinished()) return "The engine is starting"
@@ -45,6 +49,7 @@ const readiness = Layer.effect(
         }),
         Effect.catch(() => Effect.succeed(known() ?? "The database does not answer"))
       ),
+      redis: Effect.sync(() => redisWords[redis.state()._tag]),
       trunks: Effect.sync(() =>
         pool.all().map((trunk) => ({
           endpoints: trunk.endpoints().map((endpoint) => ({

@@ -19,6 +19,8 @@ export class Readiness extends Context.Service<
     readonly databaseTrouble: Effect.Effect<string | undefined>
     /** Why no call can leave on any trunk; undefined while calls can leave. */
     readonly obstacle: Effect.Effect<string | undefined>
+    /** Whether engines hear each other by Redis. Never an obstacle: what it carries may be lost. */
+    readonly redis: Effect.Effect<"not_used" | "up" | "down">
     /** The trunks that this node has opened. */
     readonly trunks: Effect.Effect<ReadonlyArray<TrunkReadiness>>
   }

@@ -74,7 +74,7 @@ export const healthRoutes = tagged({ name: "Health", about: "Whether this node w
         const obstacle = yield* readiness.obstacle
         if (obstacle !== undefined) return yield* new NotReady({ detail: obstacle })
         const trunks = trunkCounts(yield* readiness.trunks)
-        return { status: "ready" as const, postgres: "up" as const, redis: "not_used" as const, trunks }
+        return { status: "ready" as const, postgres: "up" as const, redis: yield* readiness.redis, trunks }
       })
   }),
   metricsRoute

@@ -25,7 +25,10 @@ export const ReadyWire = Type.Object(
   {
     status: Type.Literal("ready"),
     postgres: Type.Literal("up"),
-    redis: Type.Literal("not_used", { description: "An engine is one node, which coordinates in memory." }),
+    redis: Type.Enum(["not_used", "up", "down"], {
+      description:
+        "`not_used`: without `REDIS_URL`. `down`: engines do not hear each other by it, which keeps no call and no request from working."
+    }),
     trunks: Type.Array(Type.Object({ provider: Type.String(), up: Type.Integer(), down: Type.Integer() }, { title: "TrunkCount" }))
   },
   { title: "Ready" }

@@ -17,6 +17,7 @@ import type { DeciderMetrics } from "./DeciderMetrics.ts"
 import { CurrentFileMetrics, type FileMetrics } from "./FileMetrics.ts"
 import { CurrentSpeechMetrics, type SpeechMetrics } from "./SpeechMetrics.ts"
 import { CurrentWebhookMetrics, type WebhookMetrics } from "./WebhookMetrics.ts"
+import { Redis, type RedisService } from "#runtime/redis/Redis.ts"
 import { counter, type Family, gauge, histogram, textOf } from "./prometheusText.ts"
 
 /** Read each time the metrics are read. */
@@ -224,6 +225,23 @@ const httpFamilies = ({ routes }: Sources): ReadonlyArray<Family> => {
   ]
 }
 
+const redisFamilies = ({ counts, state }: RedisService): ReadonlyArray<Family> => {
+  const { _tag } = state()
+  return [
+    gauge(
+      "redis_up",
+      "1 while this engine and others hear each other by Redis, otherwise 0; missing without REDIS_URL",
+      _tag === "Off" ? [] : Number(_tag === "Up")
+    ),
+    counter(
+      "redis_commands_failed_total",
+      "Commands that Redis did not answer in time or refused, and those that were not sent while it was away",
+      counts.commandsFailed
+    ),
+    counter("redis_reconnects_total", "Connections to Redis that were opened again", counts.reconnects)
+  ]
+}
+
 const resolutionMillis = 20
 /** How late timers are: the monitor measures the whole interval between two of them. */
 const seconds = (nanos: number): number => (Number.isFinite(nanos) ? Math.max(0, nanos / 1e9 - resolutionMillis / 1000) : 0)
@@ -243,6 +261,7 @@ export const metricsText = Effect.fnUntraced(function* (sources: Sources) {
   const conversations = yield* CurrentConversationMetrics
   const speech = yield* CurrentSpeechMetrics
   const files = yield* CurrentFileMetrics
+  const redis = yield* Redis
   const delay = yield* Effect.acquireRelease(
     Effect.sync(() => {
       const monitor = monitorEventLoopDelay({ resolution: resolutionMillis })
@@ -278,6 +297,7 @@ export const metricsText = Effect.fnUntraced(function* (sources: Sources) {
     ...speechFamilies(speech),
     ...webhookFamilies(webhooks),
     ...fileFamilies(files),
+    ...redisFamilies(redis),
     ...lockFamilies(sources),
     ...nodeFamilies(sources),
     ...mediaFamilies(sources),

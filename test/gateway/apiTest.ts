@@ -266,6 +266,7 @@ export const openApi = async (
   const readiness = Layer.succeed(Readiness, {
     databaseTrouble: Effect.sync(() => (health.isUp ? undefined : "The database does not answer")),
     obstacle: Effect.undefined,
+    redis: Effect.succeed("not_used" as const),
     trunks: Effect.succeed([])
   })
   const signals = Layer.succeed(Signals, {

@@ -8,6 +8,7 @@ import { metricsText, type Sources } from "#runtime/metrics/metrics.ts"
 import { CurrentSpeechMetrics, SpeechMetrics } from "#runtime/metrics/SpeechMetrics.ts"
 import { CurrentWebhookMetrics, WebhookMetrics } from "#runtime/metrics/WebhookMetrics.ts"
 import { PoolUse, PoolUses } from "#runtime/postgres/PoolUse.ts"
+import { Redis, type RedisService } from "#runtime/redis/Redis.ts"
 import { histogram, textOf } from "#runtime/metrics/prometheusText.ts"
 import { growth, parse, countOf } from "#test/support/prometheus.ts"
 
@@ -42,11 +43,13 @@ const sources: Sources = {
     { method: "GET", route: "/api/v1/health", answers: [[200, 9]], seconds: new Histogram([1]) }
   ]
 }
+const withoutRedis = Effect.runSync(Redis)
 const told = <A, E>(
   environment: Readonly<Record<string, string>>,
   read: (figures: Effect.Effect<string> | undefined) => Effect.Effect<A, E>,
   calls = new CallMetrics(),
-  webhooks = new WebhookMetrics()
+  webhooks = new WebhookMetrics(),
+  redis: RedisService = withoutRedis
 ) =>
   Effect.flatMap(metricsText(sources), read).pipe(
     Effect.scoped,
@@ -55,6 +58,7 @@ const told = <A, E>(
       Layer.succeed(CurrentCallMetrics, calls),
       Layer.succeed(CurrentWebhookMetrics, webhooks),
       Layer.succeed(CurrentSpeechMetrics, speech),
+      Layer.succeed(Redis, redis),
       Config.layerOf(environment)
     ]),
     Effect.runPromise
@@ -195,6 +199,17 @@ t.test("given a label with special characters, then they are escaped", async (t)
   const figures = parse(textOf(histogram("x_seconds", "X", [[{ of: 'a"\\\n' }, seconds]])))
   t.equal(figures.values.get('x_seconds_bucket{of="a\\"\\\\\\n",le="0.01"}'), 2, "and a bucket includes its own bound")
   t.equal(figures.values.get('x_seconds_count{of="a\\"\\\\\\n"}'), 4)
+})
+
+t.test("given a Redis, when metrics are read, then they say whether it works", async (t) => {
+  const redisIn = async (state: ReturnType<RedisService["state"]>) => {
+    const redis = { ...withoutRedis, counts: { commandsFailed: 4, reconnects: 2 }, state: () => state }
+    const figures = parse(await told({}, (text) => text ?? Effect.succeed(""), undefined, undefined, redis))
+    return ["redis_up", "redis_commands_failed_total", "redis_reconnects_total"].map((name) => figures.values.get(name))
+  }
+  t.strictSame(await redisIn({ _tag: "Up" }), [1, 4, 2])
+  t.strictSame(await redisIn({ _tag: "Down", since: 0, why: "away" }), [0, 4, 2])
+  t.strictSame(await redisIn({ _tag: "Off" }), [undefined, 4, 2])
 })
 
 t.test("given METRICS=off, when metrics are read, then there are none", async (t) => {

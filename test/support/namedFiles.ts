@@ -40,6 +40,7 @@ export const alone: ReadonlyArray<string> = [
   "runtime/npmStart",
   "runtime/plugins",
   "runtime/recordedTalks",
+  "runtime/redis",
   "runtime/s3Faults",
   "runtime/sentences",
   "runtime/silentConnections",
