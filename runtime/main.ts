@@ -53,6 +53,7 @@ import { ownAddress } from "./lock/ownAddress.ts"
 import * as plugins from "./plugins.ts"
 import * as ports from "./ports.ts"
 import * as postgres from "./postgres/postgres.ts"
+import * as forgotten from "./redis/forgotten.ts"
 import * as redis from "./redis/Redis.ts"
 import { CallFiles } from "./storage/CallFiles.ts"
 import * as StorageRoom from "./storage/StorageRoom.ts"
@@ -184,8 +185,8 @@ const ground = Layer.mergeAll(
   Handover.layer,
   DeciderMetrics.layer,
   StandingBy.layer,
-  redis.layer
-)
+  forgotten.layer
+).pipe(Layer.provideMerge(redis.layer))
 const network = egress.layer.pipe(Layer.provideMerge(OwnPlaces.layer))
 const outside = Layer.merge(plugins.layer.pipe(Layer.provideMerge(FliteVoices.layer())), postgres.layer)
 

@@ -12,6 +12,7 @@ import { allowanceOf, type QuotaFull } from "./Quota.ts"
 import { within } from "./QuotaStore.ts"
 import { includes, lesser, type Role, RoleTooLow } from "./Role.ts"
 import { hasScope, type Scope, scopes as allScopes, ScopeMissing } from "./Scope.ts"
+import { everywhere } from "./ForgottenEverywhere.ts"
 import { hashOf } from "./Secret.ts"
 import { whileGood } from "./Standing.ts"
 import { type TooManyWrongKeys, WrongCredentials } from "./WrongKeys.ts"
@@ -46,7 +47,7 @@ export class ApiKeys extends Context.Service<
     ) => Effect.Effect<Caller, InvalidApiKey | TooManyWrongKeys>
     /** Returns at once, and only for a key that was looked up within the last second; otherwise undefined. */
     readonly remembered: (rawKey: string) => Caller | undefined
-    /** Makes this node read permissions from the database again. */
+    /** Makes all engines read permissions from the database again. */
     readonly forget: Effect.Effect<void>
     /** Oldest first. */
     readonly list: (organizationId: OrganizationId, withArchived: boolean) => Effect.Effect<ReadonlyArray<ApiKey>>
@@ -82,10 +83,12 @@ export class ApiKeys extends Context.Service<
         capacity: rememberedKeys,
         timeToLive: (exit) => (Exit.isSuccess(exit) ? rememberedMillis : 0)
       })
-      const forget = Effect.suspend(() => {
-        latest = new Map()
-        return callers.forgetAll
-      })
+      const forget = yield* everywhere(
+        Effect.suspend(() => {
+          latest = new Map()
+          return callers.forgetAll
+        })
+      )
       const change =
         <E>(
           write: (sql: SqlClient.SqlClient, caller: Caller, id: ApiKeyId) => Effect.Effect<unknown, E>,

@@ -19,7 +19,7 @@ export interface PasswordChange {
 
 type Sql = SqlClient.SqlClient
 
-/** `forget` drops this node's cache of valid tokens. */
+/** `forget` makes all engines look up tokens again. */
 export const sessionsOf = (sql: Sql, checks: PasswordChecks["Service"], forget: Effect.Effect<void>) => ({
   sessions: (id: UserId): Effect.Effect<ReadonlyArray<OpenSession>> => acrossTenants(Effect.orDie(store.list(sql, id))),
   endSession: Effect.fn("Users.endSession")(function* (id: UserId, session: SessionId) {

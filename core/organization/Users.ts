@@ -6,6 +6,7 @@ import type { OrganizationId } from "#core/Id.ts"
 import * as SteadyCache from "#core/SteadyCache.ts"
 import type { Caller, UserId } from "./Caller.ts"
 import { acrossTenants } from "./CurrentTenant.ts"
+import { everywhere } from "./ForgottenEverywhere.ts"
 import { type Account, PasswordChecks, type Shown, type Waits } from "./PasswordChecks.ts"
 import { allowanceOf } from "./Quota.ts"
 import { type NewUser, signUp, SignupPolicy } from "./SignUp.ts"
@@ -58,7 +59,7 @@ export class Users extends Context.Service<
       subscriber?: string,
       isFresh?: boolean
     ) => Effect.Effect<Caller, InvalidToken | UserNotFound | NoOrganization | TooManyWrongKeys>
-    /** Makes this node read permissions from the database again. */
+    /** Makes all engines read permissions from the database again. */
     readonly forget: Effect.Effect<void>
     /** Newest first. */
     readonly sessions: (id: UserId) => Effect.Effect<ReadonlyArray<OpenSession>>
@@ -93,6 +94,7 @@ export class Users extends Context.Service<
         capacity: rememberedTokens,
         timeToLive: (exit) => (Exit.isSuccess(exit) ? rememberedMillis : 0)
       })
+      const forget = yield* everywhere(callers.forgetAll)
       return Users.of({
         isSignupOpen: ports.policy.mode !== "off",
         signUp: Effect.fn("Users.signUp")((user, address) =>
@@ -107,13 +109,13 @@ export class Users extends Context.Service<
           const found = isFresh ? callers.getAfresh(token) : callers.get(token)
           return subscriber === undefined ? found : wrong.within(subscriber, token, found)
         },
-        forget: callers.forgetAll,
-        ...sessionsOf(sql, ports.checks, callers.forgetAll),
+        forget,
+        ...sessionsOf(sql, ports.checks, forget),
         get: Effect.fn("Users.get")((id) => found(store.find(sql, id))),
         organizations: Effect.fn("Users.organizations")((id) => acrossTenants(Effect.orDie(store.organizations(sql, id)))),
         select: Effect.fn("Users.select")(function* (id, organizationId) {
           if (!(yield* acrossTenants(Effect.orDie(store.select(sql, id, organizationId))))) return yield* new OrganizationNotFound()
-          yield* callers.forgetAll
+          yield* forget
         }),
         onboarding: Effect.fn("Users.onboarding")((id) => found(store.onboarding(sql, id))),
         setOnboarding: Effect.fn("Users.setOnboarding")((id, changes) => setOnboarding(sql, id, changes))

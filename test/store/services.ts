@@ -63,7 +63,7 @@ const hosted = {
 }
 
 /** Password checks cost next to nothing here. */
-const accountsLayer = accounts.layer.pipe(
+export const accountsLayer = accounts.layer.pipe(
   Layer.provide(passwords.layer({ cost: 16, blockSize: 8, parallelization: 1 })),
   Layer.provide(Layer.succeed(Tokens, tokensOf(Redacted.make("the secret of the tokens in these tests"))))
 )
