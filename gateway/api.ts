@@ -21,6 +21,7 @@ import { HeavyLanes } from "#core/load/HeavyWork.ts"
 import type { Network } from "#core/egress/Network.ts"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
 import { RequestRates } from "#core/organization/RequestRates.ts"
+import { SharedBudgets } from "#core/organization/SharedBudgets.ts"
 import type { Accounts } from "#core/services/accounts.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { Registry } from "#core/provider/Registry.ts"
@@ -206,7 +207,7 @@ export const serve = <R>(
     Effect.gen(function* () {
       const { remembered } = yield* ApiKeys
       const lanes = yield* HeavyLanes
-      const rates = new RequestRates(yield* Clock.Clock)
+      const rates = new RequestRates(yield* Clock.Clock, yield* SharedBudgets)
       const shedding = shedsLoad ? yield* makeShedding(remembered) : { refusal: () => undefined }
       const deciding = yield* DecidingEngine
       const documented = routes.map((route) =>

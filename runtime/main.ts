@@ -55,6 +55,7 @@ import * as ports from "./ports.ts"
 import * as postgres from "./postgres/postgres.ts"
 import * as forgotten from "./redis/forgotten.ts"
 import * as redis from "./redis/Redis.ts"
+import * as sharedBudgets from "./redis/sharedBudgets.ts"
 import { CallFiles } from "./storage/CallFiles.ts"
 import * as StorageRoom from "./storage/StorageRoom.ts"
 import * as CsvSource from "./storage/CsvSource.ts"
@@ -185,7 +186,8 @@ const ground = Layer.mergeAll(
   Handover.layer,
   DeciderMetrics.layer,
   StandingBy.layer,
-  forgotten.layer
+  forgotten.layer,
+  sharedBudgets.layer
 ).pipe(Layer.provideMerge(redis.layer))
 const network = egress.layer.pipe(Layer.provideMerge(OwnPlaces.layer))
 const outside = Layer.merge(plugins.layer.pipe(Layer.provideMerge(FliteVoices.layer())), postgres.layer)

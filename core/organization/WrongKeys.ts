@@ -6,6 +6,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Budgets } from "./Budgets.ts"
+import { SharedBudgets } from "./SharedBudgets.ts"
 
 export class TooManyWrongKeys extends Schema.TaggedError<TooManyWrongKeys>()("TooManyWrongKeys", { retryAfterSeconds: Schema.Int }) {}
 
@@ -15,12 +16,13 @@ const goodKeys = 10_000
 const goodMillis = 86_400_000
 
 export class WrongKeys {
-  private readonly budgets = new Budgets(allowance, countedAddresses)
+  private readonly budgets: Budgets
   private readonly goodUntil = new Map<string, number>()
   private readonly clock: Clock.Clock
 
-  constructor(clock: Clock.Clock) {
+  constructor(clock: Clock.Clock, shared: (typeof SharedBudgets)["Service"]) {
     this.clock = clock
+    this.budgets = new Budgets(allowance, countedAddresses).sharedAs("wrongKeys", shared, () => SteadyTime.nowOf(clock))
   }
 
   /** Runs `lookedUp`, unless this address has used up its budget of failures. */
@@ -49,6 +51,6 @@ export class WrongKeys {
 export class WrongCredentials extends Context.Service<WrongCredentials, WrongKeys>()("core/organization/WrongCredentials") {
   static readonly layer = Layer.effect(
     WrongCredentials,
-    Effect.map(Clock.Clock, (clock) => new WrongKeys(clock))
+    Effect.map(Effect.all([Clock.Clock, SharedBudgets]), ([clock, shared]) => new WrongKeys(clock, shared))
   )
 }

@@ -2,6 +2,7 @@
 import { Clock, Effect, Exit } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
+import { SharedBudgets } from "#core/organization/SharedBudgets.ts"
 import { WrongKeys } from "#core/organization/WrongKeys.ts"
 import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
 import { bearer } from "#test/gateway/gatewayTest.ts"
@@ -9,7 +10,7 @@ import { run } from "#test/support/run.ts"
 import { untilTrue } from "#test/support/until.ts"
 
 const given = Effect.fnUntraced(function* () {
-  const wrong = new WrongKeys(yield* Clock.Clock)
+  const wrong = new WrongKeys(yield* Clock.Clock, yield* SharedBudgets)
   let lookUps = 0
   const ask = (subscriber: string, key: string, isGood = false) =>
     Effect.exit(
