@@ -1,5 +1,5 @@
 /**
- * The events of conversations on this node, live, for clients that watch a call. Nothing is stored here: a watcher that joins late, or reads too
+ * The events of conversations, live, for clients that watch a call at this engine. Nothing is stored here: a watcher that joins late, or reads too
  * slowly, finds all events in the run once the call is over.
  */
 import { Context, Effect, Layer, Queue, Stream } from "effect"
@@ -19,7 +19,10 @@ export class LiveFeedback extends Context.Service<
   {
     /** The run's events from now on. Empty if the run does not belong to the organization. Never ends by itself. */
     readonly watch: (organizationId: OrganizationId, runId: RunId) => Stream.Stream<FeedbackEvent>
+    /** An event of a conversation on this engine. */
     readonly publish: (organizationId: OrganizationId, runId: RunId, event: FeedbackEvent) => void
+    /** An event of a conversation on another engine, for those who watch it here. */
+    readonly heard: (organizationId: OrganizationId, runId: RunId, event: FeedbackEvent) => void
     /** The runs that somebody watches. */
     readonly watched: () => ReadonlyArray<WatchedRun>
     /** Calls `tell` when a run gets its first watcher, and when it loses its last. */
@@ -49,12 +52,14 @@ export class LiveFeedback extends Context.Service<
       yield* Effect.addFinalizer(() => Effect.sync(() => leave(run, queue)))
       return Stream.fromQueue(queue)
     })
+    const tell: LiveFeedback["Service"]["publish"] = (organizationId, runId, event) => {
+      if (watchers.size === 0) return
+      for (const queue of watchers.get(keyOf({ organizationId, runId }))?.queues ?? []) Queue.offerUnsafe(queue, event)
+    }
     return LiveFeedback.of({
       watch: (organizationId, runId) => Stream.unwrap(join({ organizationId, runId })),
-      publish: (organizationId, runId, event) => {
-        if (watchers.size === 0) return
-        for (const queue of watchers.get(keyOf({ organizationId, runId }))?.queues ?? []) Queue.offerUnsafe(queue, event)
-      },
+      publish: tell,
+      heard: tell,
       watched: () => [...watchers.values()].map(({ run }) => run),
       onWatch: (tell) => void tells.push(tell)
     })

@@ -20,6 +20,7 @@ import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { layerOptOuts } from "#runtime/journal/Promises.ts"
 import { Charge } from "#runtime/lock/Charge.ts"
 import { Migrations } from "#runtime/postgres/postgres.ts"
+import * as sharedFeedback from "#runtime/redis/sharedFeedback.ts"
 import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { CarriedCalls } from "./CarriedCalls.ts"
@@ -59,17 +60,22 @@ export const optOutsLayer = Layer.effect(
   })
 ).pipe(Layer.provide(layerOptOuts))
 
-/** Those who watch a call are connected to the dispatcher. What is said in the other calls stays here. */
+/**
+ * Those who watch a call elsewhere are told once, in one of two ways: by Redis if their engine says by it that they watch, otherwise the dispatcher
+ * tells those who are connected to it. What is said in the other calls stays here.
+ */
 export const feedbackLayer = Layer.effect(
   LiveFeedback,
   Effect.gen(function* () {
     const here = yield* LiveFeedback
     const { isWatched, say } = yield* Dispatcher
+    const shared = yield* sharedFeedback.make(here)
     return LiveFeedback.of({
       ...here,
       publish: (organizationId, runId, event) => {
         here.publish(organizationId, runId, event)
-        if (isWatched(organizationId, runId)) say({ _tag: "Feedback", event, organizationId, runId })
+        if (shared.isWatched(organizationId, runId)) shared.publish(organizationId, runId, event)
+        else if (isWatched(organizationId, runId)) say({ _tag: "Feedback", event, organizationId, runId })
       }
     })
   })

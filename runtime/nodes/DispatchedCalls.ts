@@ -205,7 +205,7 @@ export class DispatchedCalls {
 
   hear(node: Node, report: Report): void {
     const { feedback, optOuts, wake } = this.#means
-    if (report._tag === "Feedback") return feedback.publish(report.organizationId, report.runId, report.event)
+    if (report._tag === "Feedback") return feedback.heard(report.organizationId, report.runId, report.event)
     if (report._tag === "NumberFreed") return wake(report.campaignIds)
     if (report._tag === "OptedOut") return optOuts.add(report.organizationId, report.phoneNumbers)
     if (report._tag === "AskTransfer" || report._tag === "TransferLeft") return this.#transfers.hear(node, report, this.#isStopping)
