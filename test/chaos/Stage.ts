@@ -7,7 +7,7 @@ import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { type Campaign, numbersOf, World } from "#test/support/engine.ts"
 import { type Fate, fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { type PostgresProxy, startPostgresProxy } from "#test/support/PostgresProxy.ts"
-import type { EngineProcess } from "#test/support/EngineProcess.ts"
+import type { EngineProcess, Environment } from "#test/support/EngineProcess.ts"
 import { nowMillis, until, untilTrue } from "#test/support/until.ts"
 import { seeded } from "#test/support/seeded.ts"
 import type { Connection } from "#test/support/TcpProxy.ts"
@@ -22,6 +22,8 @@ export interface ChaosOptions {
   readonly nodes?: number
   /** How many calls the organization may have at once. */
   readonly cap?: number
+  /** Of all engines. */
+  readonly environment?: Environment
   /** How many kills there are at least, spread evenly over the time. */
   readonly kills?: number
   /** Gets every event of the story as it happens. */
@@ -66,7 +68,7 @@ export class Stage {
     const world = await World.open(t, {
       configurations: { max_call_duration: 60 },
       emulator: { ringMillis: 600, seed: options.seed, talkMillis: 900 },
-      environment: { DRAIN: "2", ORG_CONCURRENCY: String(options.cap ?? usualCap), RECORDINGS: "off", ...shared },
+      environment: { DRAIN: "2", ORG_CONCURRENCY: String(options.cap ?? usualCap), RECORDINGS: "off", ...shared, ...options.environment },
       ways: {
         asterisk: async (url) => (open.asterisk = await HttpProxy.start(url)).url,
         database: async (url) => (open.database = await startPostgresProxy(url)).url

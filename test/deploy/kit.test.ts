@@ -109,9 +109,9 @@ const drain = Number(variables.find(({ name }) => name === "DRAIN")?.default)
 
 t.test("given the compose file, then it sets what the engine reads, and leaves calls the time to end", async (t) => {
   const { networks, services } = parseYaml(read("deploy/compose.yaml"))
-  const { engine, engine2, postgres, prometheus, grafana } = services
+  const { engine, engine2, postgres, prometheus, grafana, redis } = services
   t.strictSame(unknownOf([...Object.keys(engine.environment), ...Object.keys(engine2.environment)]), [])
-  for (const name of ["DATABASE_URL", "DRAIN", "PUBLIC_URL", "SECRETS_KEY"])
+  for (const name of ["DATABASE_URL", "DRAIN", "PUBLIC_URL", "REDIS_URL", "SECRETS_KEY"])
     t.equal(engine2.environment[name], engine.environment[name], `${name} of the second engine is that of the first`)
   t.not(engine2.environment.NODE_NAME, engine.environment.NODE_NAME)
   t.equal(engine2.environment.NODE_ADDRESS, engine2.networks.default.ipv4_address)
@@ -120,11 +120,12 @@ t.test("given the compose file, then it sets what the engine reads, and leaves c
   t.ok(Number.parseInt(engine.stop_grace_period, 10) > drain)
   t.ok(existsSync(new URL(engine.build.dockerfile, root)))
   t.strictSame(engine.depends_on, { postgres: { condition: "service_healthy" } })
+  t.strictSame(redis.profiles, engine2.profiles)
   t.match(postgres.healthcheck.test[1], /^pg_isready /)
   // As the embedded one: an error is not logged, and what is logged quotes neither a statement nor a row.
   for (const setting of ["log_min_messages=log", "log_min_error_statement=panic", "log_error_verbosity=terse"])
     t.ok(postgres.command.includes(setting), setting)
-  const published = [engine, engine2, postgres, prometheus, grafana].flatMap(({ ports = [] }) => ports)
+  const published = [engine, engine2, postgres, prometheus, grafana, redis].flatMap(({ ports = [] }) => ports)
   t.ok(published.length > 0 && published.every((port: string) => port.startsWith("127.0.0.1:")), "no port is open to other machines")
   for (const { volumes } of [prometheus, grafana])
     for (const volume of volumes.filter((one: string) => one.startsWith("./")))
@@ -182,6 +183,10 @@ t.test("given the Kubernetes manifests, then they fit each other, the image and 
     of("PodDisruptionBudget").spec.selector.matchLabels
   ]
   for (const selector of selectors) t.strictSame(selector, labels)
+  const { hostname } = new URL(settings.data.REDIS_URL)
+  const [redisService, redis] = [of("Service", hostname), of("Deployment", hostname)]
+  t.strictSame([redisService.spec.selector, redis.spec.selector.matchLabels], Array(2).fill(redis.spec.template.metadata.labels))
+  t.equal(redisService.spec.ports[0].targetPort, redis.spec.template.spec.containers[0].ports[0].name)
   t.ok(engines.spec.replicas > 1)
   t.match(engine.env, [{ name: "NODE_NAME" }, { name: "NODE_ADDRESS" }], "each has its own name and address")
   const [{ containerPort, name: port }] = engine.ports

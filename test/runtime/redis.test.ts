@@ -1,6 +1,6 @@
 /** Redis as engines use it: messages and scripts, and what happens when it is wiped, stopped, frozen, slow, or away at the start. */
 import { Effect, Layer } from "effect"
-import { writeFile } from "node:fs/promises"
+import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import t, { type Test } from "tap"
 import { script } from "#runtime/redis/Link.ts"
@@ -174,6 +174,18 @@ t.test("given a password", { skip }, async (t) => {
       t.notMatch(`${said.join()}${JSON.stringify(service.state())}`, "hunter")
       t.equal(await add(service, 1), undefined)
     })
+})
+
+t.test("given a user with the permissions that deploy/README.md names, then everything works", { skip }, async (t) => {
+  const readme = await readFile(new URL("../../deploy/README.md", import.meta.url), "utf8")
+  const permissions = /`(\+eval [+a-z ]+)`/.exec(readme)?.[1]?.split(" ") ?? []
+  const server = await startRedis(t)
+  await server.ask("ACL", "SETUSER", "calls", "on", ">hunter2", "~trunkline:*", "&trunkline:*", ...permissions)
+  const engines = await two(t, `redis://calls:hunter2@127.0.0.1:${server.port}`)
+  t.ok(await arrives(engines, "with few permissions"))
+  t.match([engines.one.said, engines.one.service.counts], [[works], { commandsFailed: 0 }])
+  const budgets = [["GET", "trunkline:{budgets}:x"], ["TIME"]]
+  for (const command of budgets) t.equal(await server.ask("ACL", "DRYRUN", "calls", ...command), "OK", "for budgets")
 })
 
 t.test("given a cluster, then messages and scripts pass, also after its node was restarted", { skip }, async (t) => {
