@@ -71,7 +71,8 @@ export class Link {
       })
     }
     subscriber.on("message", (channel: string, message: string) => this.#hear(channel, message))
-    void subscriber.subscribe(this.#beatChannel).catch(() => {})
+    // It subscribes again by itself only to what it has once been subscribed to: a user may have had no permission.
+    subscriber.on("ready", () => void subscriber.subscribe(this.#beatChannel, ...this.#listeners.keys()).catch(() => {}))
   }
 
   readonly state = (): LinkState => this.#state

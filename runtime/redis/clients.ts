@@ -41,44 +41,47 @@ const sentinelsOf = ({ hosts, isEncrypted, sentinel }: RedisUrl) => {
   }
 }
 
-type Own = Pick<RedisOptions, "commandTimeout" | "maxRetriesPerRequest" | "autoResendUnfulfilledCommands">
+type Ioredis = Pick<typeof import("ioredis"), "Cluster" | "Redis">
+type Options = Omit<RedisOptions, "replyMapping">
+
+const clusterOf = ({ Cluster }: Ioredis, { hosts, isEncrypted }: RedisUrl, options: Options): Client =>
+  new Cluster([...hosts], {
+    clusterRetryStrategy: retryMillis,
+    enableOfflineQueue: false,
+    enableReadyCheck: false,
+    redisOptions: options,
+    slotsRefreshTimeout: CONNECT_MILLIS,
+    // Certificates are for names, and must not be compared with the addresses that the names lead to.
+    ...(isEncrypted ? { dnsLookup: (address, done) => done(null, address) } : {})
+  } satisfies ClusterOptions)
+
+const serverOf = ({ Redis }: Ioredis, url: RedisUrl, options: Options): Client => {
+  const { database: db, hosts } = url
+  const sentinels = sentinelsOf(url)
+  // The check is that a sentinel has named a master; otherwise a server that is not ready says so itself.
+  if (sentinels !== undefined) return new Redis({ retryStrategy: retryMillis, ...options, ...sentinels, db })
+  // With several hosts, each further try goes to the next one.
+  const retryStrategy = (times: number) => {
+    Object.assign(client.options, hosts[++tries % hosts.length])
+    return retryMillis(times)
+  }
+  let tries = 0
+  const client = new Redis({ retryStrategy, ...options, ...hosts[0], db, enableReadyCheck: false })
+  return client
+}
 
 /**
  * - `commands` keeps nothing for later: a command is sent at once or fails, and fails if it is not answered in time.
- * - `subscriber` connects again forever, and subscribes again to everything.
+ * - `subscriber` connects again forever, and subscribes again to everything. All nodes of a cluster pass messages on, so it is connected to one;
+ *   the subscriber that ioredis has for clusters tries a node that is down a thousand times a second.
  */
 export const openClients = async (url: RedisUrl, name: string): Promise<{ readonly commands: Client; readonly subscriber: Client }> => {
   const ioredis = await import("ioredis")
   const common = commonOf(url, name)
-  const [first] = url.hosts
-  const open = (own: Own, enableOfflineQueue: boolean): Client => {
-    const options = { ...common, ...own }
-    if (url.isCluster) {
-      return new ioredis.Cluster([...url.hosts], {
-        clusterRetryStrategy: retryMillis,
-        enableOfflineQueue,
-        enableReadyCheck: false,
-        redisOptions: options,
-        slotsRefreshTimeout: CONNECT_MILLIS,
-        // Certificates are for names, and must not be compared with the addresses that the names lead to.
-        ...(url.isEncrypted ? { dnsLookup: (address, done) => done(null, address) } : {})
-      } satisfies ClusterOptions)
-    }
-    const place = sentinelsOf(url) ?? first
-    const isSentinel = url.sentinel !== undefined
-    // The check that a sentinel has named a master; otherwise a server that is not ready says so itself.
-    return new ioredis.Redis({
-      ...options,
-      ...place,
-      db: url.database,
-      enableOfflineQueue,
-      enableReadyCheck: isSentinel,
-      retryStrategy: retryMillis
-    })
-  }
+  const brief = { ...common, autoResendUnfulfilledCommands: false, commandTimeout: COMMAND_MILLIS, maxRetriesPerRequest: 1 }
   return {
-    commands: open({ autoResendUnfulfilledCommands: false, commandTimeout: COMMAND_MILLIS, maxRetriesPerRequest: 1 }, false),
-    subscriber: open({ maxRetriesPerRequest: null }, true)
+    commands: url.isCluster ? clusterOf(ioredis, url, brief) : serverOf(ioredis, url, { ...brief, enableOfflineQueue: false }),
+    subscriber: serverOf(ioredis, url, { ...common, maxRetriesPerRequest: null })
   }
 }
 

@@ -176,6 +176,22 @@ t.test("given a password", { skip }, async (t) => {
     })
 })
 
+t.test("given a user without permissions, when it gets them, then everything works", { skip }, async (t) => {
+  const server = await startRedis(t)
+  await server.ask("ACL", "SETUSER", "calls", "on", ">hunter2", "+@all", "~trunkline:*", "resetchannels")
+  const url = `redis://calls:hunter2@127.0.0.1:${server.port}`
+  const engine = await redisEngine(t, url, Layer.empty)
+  const heard: Array<string> = []
+  engine.service.subscribe("news", (text) => heard.push(text))
+  await untilTrue("a word", () => engine.said.length > 0)
+  t.match(engine.said[0], /can't publish|NOPERM/)
+  await server.ask("ACL", "SETUSER", "calls", "&trunkline:*")
+  await untilTrue("connection", engine.isUp)
+  const other = await connectedEngine(t, url, Layer.empty)
+  other.service.publish("news", "hello")
+  t.ok(await untilTrue("message", () => heard.includes("hello")))
+})
+
 t.test("given a user with the permissions that deploy/README.md names, then everything works", { skip }, async (t) => {
   const readme = await readFile(new URL("../../deploy/README.md", import.meta.url), "utf8")
   const permissions = /`(\+eval [+a-z ]+)`/.exec(readme)?.[1]?.split(" ") ?? []
@@ -196,7 +212,7 @@ t.test("given a cluster, then messages and scripts pass, also after its node was
     await untilTrue("cluster", async () => String(await server.ask("CLUSTER", "INFO")).includes("cluster_state:ok"))
   }
   await takeAll()
-  const engines = await two(t, `redis+cluster://:hunter2@127.0.0.1:${server.port}`)
+  const engines = await two(t, `redis+cluster://:hunter2@127.0.0.1:${await freePort()},127.0.0.1:${server.port}`)
   t.ok(await arrives(engines, "through the cluster"))
   t.equal(await add(engines.one.service, 4), 4)
   await server.stop()
