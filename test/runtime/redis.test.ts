@@ -10,6 +10,7 @@ import { freePort } from "#test/support/freePort.ts"
 import { redisServer, redisUnavailable, startRedis } from "#test/support/redis.ts"
 import { connectedEngine, redisEngine } from "#test/support/redisEngine.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
+import { cert, key, trust } from "#test/support/tlsCertificate.ts"
 import { untilTrue } from "#test/support/until.ts"
 
 const skip = (await redisUnavailable()) ?? false
@@ -221,6 +222,20 @@ t.test("given a cluster, then messages and scripts pass, also after its node was
   await takeAll()
   await untilTrue("return", () => engines.one.isUp() && engines.other.isUp())
   t.ok(await arrives(engines, "through the cluster again"))
+})
+
+t.test("given a Redis with TLS, then it works if its certificate is trusted, and only then", { skip }, async (t) => {
+  const [folder, port] = [await temporaryFolder(t), await freePort()]
+  const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")]
+  await Promise.all([writeFile(certFile, cert), writeFile(keyFile, key)])
+  const files = ["--tls-cert-file", certFile, "--tls-key-file", keyFile, "--tls-ca-cert-file", certFile, "--tls-auth-clients", "no"]
+  await startRedis(t, { args: ["--tls-port", String(port), ...files] })
+  const url = `rediss://127.0.0.1:${port}`
+  const engine = await redisEngine(t, url, Layer.empty)
+  await untilTrue("a word", () => engine.said.length > 0)
+  t.match(engine.said[0], /certificate/)
+  trust()
+  t.ok(await arrives(await two(t, url), "encrypted"))
 })
 
 t.test("given sentinels, then their master is used", { skip }, async (t) => {
