@@ -44,6 +44,8 @@ export const DecidingEngine = Context.Reference<{
   readonly isHere: () => boolean
   /** Whether this engine may answer what only reads. */
   readonly mayRead: () => boolean
+  /** Whether this engine hears what is said in the calls of all engines. */
+  readonly mayWatch: () => boolean
   readonly pass: (request: PassedRequest) => Effect.Effect<Passage>
   /** What the other engine sends on a websocket. */
   readonly follow: (socket: PassedSocket) => Stream.Stream<string, SocketEnded>
@@ -55,6 +57,7 @@ export const DecidingEngine = Context.Reference<{
     follow: () => Stream.empty,
     isHere: () => true,
     mayRead: () => true,
+    mayWatch: () => true,
     pass: () => Effect.succeed({ _tag: "Here" })
   })
 })

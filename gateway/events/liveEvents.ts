@@ -33,6 +33,9 @@ import { EventSocketQuery, eventWire, feedbackWire, positionOf, selectionOf } fr
 export const socketPath = "/api/v1/events/ws"
 
 const maxMessageBytes = 1024
+const KNOWN_LOOK = "1 second"
+/** Close code that asks the client to connect again; registered with IANA. */
+const SERVICE_RESTART = 1012
 const maxBufferedBytes = 1_048_576
 
 type Following = Closing | Identities | LiveEvents | LiveFeedback
@@ -132,11 +135,16 @@ const follow = (ws: Socket, connection: Connection, rates: RequestRates): Effect
 
 const tooBusy = new Ended({ code: 4429, reason: "The engine is overloaded" })
 
-/** What callees and agents say is known where calls are decided; events are in the database. */
+/** Events are in the database; what is said in a call, not every engine hears. */
 const followed = Effect.fnUntraced(function* (ws: Socket, connection: Connection, rates: RequestRates) {
   const query = yield* queryOf(connection)
-  const { follow, isHere, mayRead } = yield* DecidingEngine
-  if (isHere() || (orUndefined(query.run_id) === undefined && mayRead())) return yield* followedHere(ws, connection, { query, rates })
+  const { follow, isHere, mayRead, mayWatch } = yield* DecidingEngine
+  const isKnownHere = () => isHere() || (orUndefined(query.run_id) === undefined ? mayRead() : mayWatch())
+  if (isKnownHere()) {
+    const unknown = Effect.repeat(Effect.sleep(KNOWN_LOOK), { until: () => !isKnownHere() })
+    const again = Effect.andThen(unknown, new Ended({ code: SERVICE_RESTART, reason: "Another engine knows more: follow again" }))
+    return yield* Effect.raceFirst(followedHere(ws, connection, { query, rates }), again)
+  }
   const { begun } = yield* Closing
   const { address, headers, id } = connection
   const told = follow({ address, headers, id, path: `${socketPath}?${connection.query}` })

@@ -14,6 +14,7 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import { Charge } from "#runtime/lock/Charge.ts"
 import type { EnginePlace } from "#runtime/lock/EnginePlace.ts"
 import { Handover } from "#runtime/lock/Handover.ts"
+import { Redis } from "#runtime/redis/Redis.ts"
 import { Dispatcher } from "./Dispatcher.ts"
 import { followSocket } from "./followSocket.ts"
 import { passRequest } from "./passRequest.ts"
@@ -39,6 +40,7 @@ export const layer = Layer.effect(
     const { deciderAt } = yield* Charge
     const { hasFollowed } = yield* Dispatcher
     const { isDone } = yield* Handover
+    const redis = yield* Redis
     const sealer = yield* Sealer
     const named = ({ address, id }: PassedSocket) => sealer.seal(placeOf(id), address)
     return {
@@ -50,6 +52,7 @@ export const layer = Layer.effect(
       },
       isHere: isDone,
       mayRead: hasFollowed,
+      mayWatch: () => hasFollowed() && redis.state()._tag === "Up",
       pass: (request) => passed({ deciderAt, isDone }, request, named(request))
     }
   })
