@@ -40,7 +40,6 @@ export const alone: ReadonlyArray<string> = [
   "runtime/npmStart",
   "runtime/plugins",
   "runtime/recordedTalks",
-  "runtime/redis",
   "runtime/s3Faults",
   "runtime/sentences",
   "runtime/silentConnections",
@@ -56,6 +55,8 @@ export const alone: ReadonlyArray<string> = [
   "store/steadyCaches"
 ].map(pathOf)
 
+const redis = "Redis counts as away if it does not answer within half a second, and what it carries is then lost"
+
 /**
  * What these judge needs real time: frames every 20 ms, or answers within tenths of a second. They run one by one, with the machine to themselves. Each has
  * its reason.
@@ -69,7 +70,12 @@ export const realTime: ReadonlyMap<string, string> = new Map(
     "journey/demo": "callees and agents listen to each other, and pauses end a turn",
     "journey/generatedAsterisk":
       "callees on a real Asterisk measure how loud they hear the agent within eight seconds, and its AMD listens to them",
-    "journey/unkeptCalls": "callees and agents listen to each other, and what they say is looked for in the recording"
+    "journey/redis": redis,
+    "journey/unkeptCalls": "callees and agents listen to each other, and what they say is looked for in the recording",
+    "runtime/redis": redis,
+    "runtime/redisFeedback": redis,
+    "runtime/redisForgetting": redis,
+    "runtime/sharedBudgets": redis
   }).map(([name, reason]) => [pathOf(name), reason])
 )
 
