@@ -123,6 +123,7 @@ for (const isShared of [false, true]) {
     const { agentUuid, there, world } = await openTwo(t, redis === undefined ? {} : { REDIS_URL: redis.url })
     const here = world.engine.url
     world.emulator.letRing(true)
+    world.emulator.letTalk(true)
     await placeAll(world, numbers, agentUuid)
     await world.seen("ringing", numbers.length)
     const [[ofDecider], [ofNode]] = [await runsOn(world, "journey"), await runsOn(world, "left")]
@@ -134,6 +135,7 @@ for (const isShared of [false, true]) {
     ])
     world.emulator.letRing(false)
     await untilTrue("what is said", () => watchers.every(({ events }) => events.some((event) => event.includes(words))))
+    world.emulator.letTalk(false)
     await untilTrue("ends", async () => {
       const [row] = await world.sql<Array<{ open: number }>>`SELECT count(*)::int AS open FROM runs WHERE NOT is_completed`
       return row?.open === 0
