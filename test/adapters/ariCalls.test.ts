@@ -92,11 +92,8 @@ const leftAfter = (
   happening: Happening = {}
 ): number => {
   const { calls, told } = toldOf(events, happening)
-  t.strictSame(
-    told.filter(({ _tag }) => _tag === "HungUp"),
-    [{ _tag: "HungUp", cause: expected }],
-    name
-  )
+  const ends = told.filter(({ _tag }) => _tag === "HungUp")
+  t.strictSame(ends, [{ _tag: "HungUp", cause: expected }], name)
   return calls.size
 }
 
@@ -152,11 +149,8 @@ t.test("given a list of channels", async (t) => {
     { events = [], follows = true }: { readonly events?: ReadonlyArray<ChannelEvent>; readonly follows?: boolean } = {}
   ) => {
     const { told } = toldOf(events, { follows, last: (calls) => calls.present(id, { state, inStasis }, mayBeMissed) })
-    t.strictSame(
-      told.map(({ _tag }) => _tag),
-      expected,
-      name
-    )
+    const tags = told.map(({ _tag }) => _tag)
+    t.strictSame(tags, expected, name)
   }
   check("nobody follows it", ["Answered"], ["Up", true, false], { follows: false })
   check("nobody follows it, not answered", ["Placed"], ["Down", false, false], { follows: false })

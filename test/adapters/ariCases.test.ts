@@ -151,10 +151,8 @@ given("A3: when the media channel starts late, then it enters the bridge only af
   )
   t.equal(enteredBefore, 0)
   const mediaId = asterisk.requests("POST", "/channels/externalMedia")[0]?.query["channelId"]
-  t.strictSame(
-    entering().map(({ query }) => query),
-    [{ channel: `${callId},${mediaId}` }]
-  )
+  const entered = entering().map(({ query }) => query)
+  t.strictSame(entered, [{ channel: `${callId},${mediaId}` }])
 })
 
 const place = { context: "ivr", extension: "s", priority: "1" }

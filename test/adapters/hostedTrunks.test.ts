@@ -68,11 +68,8 @@ t.test("without an address, or what places calls or proves callbacks, nothing is
     const { config, hosted, server } = await open(t, name, more, isPublic)
     const publicUrl = isPublic ? "https://voice.example.com" : undefined
     const steps = adapters[name].setup?.(config, { callbackUrl: undefined, publicUrl }) ?? []
-    t.match(
-      steps.filter(({ isComplete }) => !isComplete),
-      [{ blocksOutbound: true, description: detail }],
-      name
-    )
+    const incomplete = steps.filter(({ isComplete }) => !isComplete)
+    t.match(incomplete, [{ blocksOutbound: true, description: detail }], name)
     t.match(await hosted.line.status("Down"), { reason: "unreachable", detail }, name)
     hosted.line.trunk.reconnect?.()
     t.match((await hosted.originate(numberOf("001"))).failure, { _tag: "OriginateRefused", reason, detail }, name)
@@ -104,10 +101,8 @@ for (const name of carrierNames) {
     t.match(await line.status("Down"), { reason: "unreachable", detail: "ECONNREFUSED" })
     await server.refuseConnections(false)
     await line.status("Up")
-    t.strictSame(
-      line.statuses.map(({ _tag }) => _tag),
-      ["Connecting", "Up", "Down", "Up"]
-    )
+    const tags = line.statuses.map(({ _tag }) => _tag)
+    t.strictSame(tags, ["Connecting", "Up", "Down", "Up"])
     server.fail({ acts: false, reply: page }, () => true)
     line.trunk.reconnect?.()
     t.match(await line.status("Down"), { reason: "unreachable" }, "when something else answers")
@@ -129,11 +124,8 @@ t.test("a configuration is tested without placing a call, and any faults are nam
   for (const [name, more, expected] of cases) {
     const { account, log, server } = await start(t, name)
     const checks = await checksOf(adapters[name], { ...account, ...more }, server.url)
-    t.strictSame(
-      checks.map(({ name, result }) => `${name} ${result}`),
-      ["connection passed", ...expected],
-      name
-    )
+    const results = checks.map(({ name, result }) => `${name} ${result}`)
+    t.strictSame(results, ["connection passed", ...expected], name)
     t.ok(checks.every(({ advice, result }) => result !== "failed" || advice !== undefined))
     t.notMatch(JSON.stringify(checks), /BEGIN|wrong secret/)
     server.fail({ acts: false, reply: page }, () => true, 2)

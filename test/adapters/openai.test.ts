@@ -135,11 +135,8 @@ t.test("connections", async (t) => {
       emulator.script({ text: ["One"] }, { text: ["Two"] }, { text: ["Three"] })
       yield* answered(model, aRequest)
       yield* answered(model, aRequest)
-      t.strictSame(
-        emulator.requests.map(({ connections }) => connections),
-        [1, 1],
-        "the one that was opened before the first turn serves all turns"
-      )
+      const connections = emulator.requests.map(({ connections }) => connections)
+      t.strictSame(connections, [1, 1], "the one that was opened before the first turn serves all turns")
       t.equal(emulator.abandoned, 0)
       emulator.resetConnections()
       t.match(

@@ -59,10 +59,8 @@ t.test(
 t.test("given a server that takes only a text as tool_choice, then it is told that a tool is required", async (t) => {
   const { ask, emulator } = await emulated(t, "takes only a text as tool_choice")
   await ask(extraction)
-  t.strictSame(
-    emulator.requests.map(({ body }) => body?.tool_choice),
-    [{ type: "function", function: { name: "save" } }, "required"]
-  )
+  const choices = emulator.requests.map(({ body }) => body?.tool_choice)
+  t.strictSame(choices, [{ type: "function", function: { name: "save" } }, "required"])
   await ask(extraction)
   t.equal(emulator.requests.at(-1)?.body?.tool_choice, "required", "and so the next time")
 })
@@ -81,10 +79,8 @@ t.test(
     const { ask, emulator } = await emulated(t, "takes only the name of a tool as tool_choice")
     await ask(extraction)
     await ask(extraction)
-    t.strictSame(
-      emulator.requests.map(({ body }) => typeof body?.tool_choice),
-      ["object", "string", "object"]
-    )
+    const types = emulator.requests.map(({ body }) => typeof body?.tool_choice)
+    t.strictSame(types, ["object", "string", "object"])
   }
 )
 
@@ -214,9 +210,7 @@ t.test("what is remembered of servers is bounded, and the one that was not asked
   for (let index = 0; index < 1000; index++) habits.learn(`${index}`, { alternates: true })
   habits.of("0")
   habits.learn("another", { alternates: true })
-  t.strictSame(
-    ["0", "1", "2", "another"].map((server) => habits.of(server).alternates),
-    [true, false, true, true]
-  )
+  const alternates = ["0", "1", "2", "another"].map((server) => habits.of(server).alternates)
+  t.strictSame(alternates, [true, false, true, true])
   t.strictSame(remediesFor({ status: 404, text: "alternate" }, habits.of("0")), [])
 })

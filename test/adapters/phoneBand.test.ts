@@ -64,10 +64,8 @@ t.test("given speech that the line was measured with, spoken by a voice that has
     }
   })
   const shares = missed.map((sum, stream) => sum / (spread[stream] ?? 1))
-  t.ok(
-    shares.every((share) => share < 1.5),
-    `then it is as close to the measurement as that was: ${shares.map((share) => share.toFixed(2)).join(", ")}`
-  )
+  const areClose = shares.every((share) => share < 1.5)
+  t.ok(areClose, `then it is as close to the measurement as that was: ${shares.map((share) => share.toFixed(2)).join(", ")}`)
   const again = measurePhoneBand(["slt", "rms"], texts)
   const [first, known] = [again[0]?.rows[0]?.[0] ?? 0, phoneBand[0]?.rows[0]?.[0] ?? 0]
   t.ok(

@@ -193,11 +193,8 @@ t.test("P8: given a media socket that is refused, then Plivo tries three times, 
   emulator.leaveMediaUnsigned()
   const { callId, to } = await hosted.originate(numberOf("011"))
   t.equal(await hosted.line.hungUp(callId), "media_failure")
-  t.strictSame(
-    hosted.door.media.upgrades.map(({ status }) => status),
-    [403, 403, 403],
-    "without a signature"
-  )
+  const statuses = hosted.door.media.upgrades.map(({ status }) => status)
+  t.strictSame(statuses, [403, 403, 403], "without a signature")
   t.match(emulator.callsTo(to)[0]?.end, { code: 4010 })
 })
 

@@ -67,11 +67,8 @@ heard("given a process that is killed", function* (t) {
   yield* Effect.promise(() => untilTrue("waiting utterances", () => depth() === 3))
   process.kill(first, "SIGKILL")
   const replies = yield* Fiber.join(waiting)
-  t.strictSame(
-    replies.map(({ hypothesis }) => hypothesis?.text),
-    ["yes please", "yes please", "yes please"],
-    "then the next one recognizes what waited"
-  )
+  const texts = replies.map(({ hypothesis }) => hypothesis?.text)
+  t.strictSame(texts, ["yes please", "yes please", "yes please"], "then the next one recognizes what waited")
   t.not(pids()[0], first, "by another process")
   t.equal(depth(), 0, "then nothing waits any more")
 })

@@ -60,10 +60,8 @@ t.test("given an utterance that is still being spoken", async (t) => {
   t.equal(worked(step), 0, "then it has to be half a second long")
   hear(audio(400))
   t.ok(worked(step) >= 6, "then all but its end is searched")
-  t.ok(
-    searches.every(({ frames, isFirst, isLast }, at) => frames === 10 && isFirst === (at === 0) && !isLast),
-    "in equal steps"
-  )
+  const areEqual = searches.every(({ frames, isFirst, isLast }, at) => frames === 10 && isFirst === (at === 0) && !isLast)
+  t.ok(areEqual, "in equal steps")
   const before = searches.length
   close()
   worked(step)

@@ -55,24 +55,23 @@ const ofBare = (add: "fibers" | "table", { first, more }: Count) =>
     return each(before, yield* memoryOf(child), more)
   }).pipe(Effect.scoped)
 
-const measure = ({ quick }: Options) =>
-  Effect.gen(function* () {
-    const count = quick ? { first: 200, more: 1000 } : { first: 1000, more: 9000 }
-    const fibers = yield* ofBare("fibers", count)
-    const table = yield* ofBare("table", count)
-    const calls = yield* ofCalls(count)
-    const kibibytes = (bytes: number) => bytes / 1024
-    return [
-      {
-        name: "actors, heap per live call",
-        value: kibibytes(calls.heap),
-        unit: "KiB",
-        goal: { atMost: 8 },
-        control: kibibytes(fibers.heap)
-      },
-      { name: "actors, of it in the ARI adapter's table", value: kibibytes(table.heap), unit: "KiB", control: kibibytes(calls.heap) },
-      { name: "actors, resident memory per live call", value: kibibytes(calls.rss), unit: "KiB", control: kibibytes(fibers.rss) }
-    ]
-  })
+const measure = Effect.fnUntraced(function* ({ quick }: Options) {
+  const count = quick ? { first: 200, more: 1000 } : { first: 1000, more: 9000 }
+  const fibers = yield* ofBare("fibers", count)
+  const table = yield* ofBare("table", count)
+  const calls = yield* ofCalls(count)
+  const kibibytes = (bytes: number) => bytes / 1024
+  return [
+    {
+      name: "actors, heap per live call",
+      value: kibibytes(calls.heap),
+      unit: "KiB",
+      goal: { atMost: 8 },
+      control: kibibytes(fibers.heap)
+    },
+    { name: "actors, of it in the ARI adapter's table", value: kibibytes(table.heap), unit: "KiB", control: kibibytes(calls.heap) },
+    { name: "actors, resident memory per live call", value: kibibytes(calls.rss), unit: "KiB", control: kibibytes(fibers.rss) }
+  ]
+})
 
 export const actors: Benchmark = { name: "actors", run: measure }

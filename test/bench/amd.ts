@@ -68,11 +68,10 @@ const figuresOf = (tuning: ReadonlyArray<Judged>, heldOut: ReadonlyArray<Judged>
 
 export const amd: Benchmark = {
   name: "amd",
-  run: ({ quick }) =>
-    Effect.gen(function* () {
-      const reason = yield* Effect.promise(promptsUnavailable)
-      if (reason !== undefined) return yield* Effect.die(new Error(reason))
-      const judgedOf = (half: Half) => [...trial(half, () => true, quick ? lines.slice(0, 1) : lines)]
-      return figuresOf(judgedOf("tuning"), judgedOf("held out"))
-    })
+  run: Effect.fnUntraced(function* ({ quick }) {
+    const reason = yield* Effect.promise(promptsUnavailable)
+    if (reason !== undefined) return yield* Effect.die(new Error(reason))
+    const judgedOf = (half: Half) => [...trial(half, () => true, quick ? lines.slice(0, 1) : lines)]
+    return figuresOf(judgedOf("tuning"), judgedOf("held out"))
+  })
 }

@@ -89,16 +89,15 @@ export const dialByPolling = Effect.fnUntraced(function* (emulator: EmulatorAddr
 })
 
 /** Returns when each request was sent, by channel, after the last was sent. A late one does not delay those after it. */
-export const dialAtRate = (emulator: EmulatorAddress, { apartMillis, numbers }: Pacing) =>
-  Effect.gen(function* () {
-    const { originate } = yield* openLine(emulator, numbers)
-    const sentAt = new Map<string, number>()
-    const begun = performance.now()
-    while (sentAt.size < numbers.length) {
-      const early = begun + sentAt.size * apartMillis - performance.now()
-      if (early > 0) yield* Effect.sleep(early)
-      sentAt.set(channelIdOf(sentAt.size + 1), preciseNow())
-      originate()
-    }
-    return sentAt
-  })
+export const dialAtRate = Effect.fnUntraced(function* (emulator: EmulatorAddress, { apartMillis, numbers }: Pacing) {
+  const { originate } = yield* openLine(emulator, numbers)
+  const sentAt = new Map<string, number>()
+  const begun = performance.now()
+  while (sentAt.size < numbers.length) {
+    const early = begun + sentAt.size * apartMillis - performance.now()
+    if (early > 0) yield* Effect.sleep(early)
+    sentAt.set(channelIdOf(sentAt.size + 1), preciseNow())
+    originate()
+  }
+  return sentAt
+})

@@ -90,13 +90,12 @@ const options = { quick: values.quick, unsynced: values.unsynced, seed: numberOf
 const chosen = benchmarks.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
 const unknown = positionals.filter((wanted) => benchmarks.every(({ name }) => name !== wanted))
 
-const measure = ({ name, run }: Benchmark) =>
-  Effect.gen(function* () {
-    yield* Console.error(`${name} ...`)
-    const figures = yield* Effect.timeout(run(options), TIMEOUT)
-    if (values.json) yield* Console.log(figures.map(json).join("\n"))
-    return figures
-  })
+const measure = Effect.fnUntraced(function* ({ name, run }: Benchmark) {
+  yield* Console.error(`${name} ...`)
+  const figures = yield* Effect.timeout(run(options), TIMEOUT)
+  if (values.json) yield* Console.log(figures.map(json).join("\n"))
+  return figures
+})
 
 const program = Effect.gen(function* () {
   if (unknown.length > 0)

@@ -107,13 +107,12 @@ const byHand = (plan: Plan, dial: (emulator: EmulatorAddress, dialing: Dialing) 
     return yield* untilDialed(emulator, contacts)
   }).pipe(Effect.scoped)
 
-const compared = (plan: Plan) =>
-  Effect.gen(function* () {
-    const measured = yield* byEngine(plan)
-    // Both are idle most of the time, so they do not disturb each other.
-    const [loop, poller] = yield* Effect.all([byHand(plan, dialInLoop), byHand(plan, dialByPolling)], { concurrency: 2 })
-    return { ...measured, loop, poller }
-  })
+const compared = Effect.fnUntraced(function* (plan: Plan) {
+  const measured = yield* byEngine(plan)
+  // Both are idle most of the time, so they do not disturb each other.
+  const [loop, poller] = yield* Effect.all([byHand(plan, dialInLoop), byHand(plan, dialByPolling)], { concurrency: 2 })
+  return { ...measured, loop, poller }
+})
 
 const runs = new Map<string, Compared>()
 

@@ -108,31 +108,30 @@ const measure = (options: Options) =>
 
 export const failover: Benchmark = {
   name: "failover",
-  run: (options) =>
-    Effect.gen(function* () {
-      const { ended, entries, frozen, killed, unknownEach } = yield* measure(options)
-      const numbers = entries.filter(({ kind }) => kind === "originate").map(({ number }) => number)
-      const of = (how: string, values: ReadonlyArray<number>) => [
-        {
-          name: `failover: ${how}, to each campaign's first dial, p50`,
-          value: quantile(values, 0.5),
-          unit: "ms",
-          goal: { atMost: 3000 },
-          control: quantile(ended, 0.5)
-        },
-        {
-          name: `failover: ${how}, the longest`,
-          value: Math.max(...values),
-          unit: "ms",
-          goal: { atMost: 4000 },
-          control: Math.max(...ended)
-        }
-      ]
-      return [
-        ...of("killed", killed),
-        ...of("frozen for 10 s", frozen),
-        { name: "failover: numbers dialed twice", value: numbers.length - new Set(numbers).size, unit: "", goal: { atMost: 0 } },
-        { name: "failover: attempts of which nobody knows what became, for each engine lost", value: unknownEach, unit: "" }
-      ]
-    })
+  run: Effect.fnUntraced(function* (options) {
+    const { ended, entries, frozen, killed, unknownEach } = yield* measure(options)
+    const numbers = entries.filter(({ kind }) => kind === "originate").map(({ number }) => number)
+    const of = (how: string, values: ReadonlyArray<number>) => [
+      {
+        name: `failover: ${how}, to each campaign's first dial, p50`,
+        value: quantile(values, 0.5),
+        unit: "ms",
+        goal: { atMost: 3000 },
+        control: quantile(ended, 0.5)
+      },
+      {
+        name: `failover: ${how}, the longest`,
+        value: Math.max(...values),
+        unit: "ms",
+        goal: { atMost: 4000 },
+        control: Math.max(...ended)
+      }
+    ]
+    return [
+      ...of("killed", killed),
+      ...of("frozen for 10 s", frozen),
+      { name: "failover: numbers dialed twice", value: numbers.length - new Set(numbers).size, unit: "", goal: { atMost: 0 } },
+      { name: "failover: attempts of which nobody knows what became, for each engine lost", value: unknownEach, unit: "" }
+    ]
+  })
 }

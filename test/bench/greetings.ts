@@ -85,11 +85,10 @@ const figuresOf = (name: string, heard: Heard, control: Heard | undefined, isJud
 
 export const greetings: Benchmark = {
   name: "greetings",
-  run: (options) =>
-    Effect.gen(function* () {
-      const own = yield* greeted(options, personal, ringMillis)
-      const control = yield* greeted(options, identical, ringMillis)
-      const atOnce = yield* greeted(options, personal, 0)
-      return [...figuresOf("greetings", own, control, true), ...figuresOf("greetings answered without ringing", atOnce, undefined, false)]
-    })
+  run: Effect.fnUntraced(function* (options) {
+    const own = yield* greeted(options, personal, ringMillis)
+    const control = yield* greeted(options, identical, ringMillis)
+    const atOnce = yield* greeted(options, personal, 0)
+    return [...figuresOf("greetings", own, control, true), ...figuresOf("greetings answered without ringing", atOnce, undefined, false)]
+  })
 }

@@ -119,11 +119,10 @@ export const hearing: Benchmark = {
           yield* makeRecognition({ files: pocketsphinx(), listening: 4, processes: 2, mostWaiting: 10, timeout: "5 minutes" })
         )
         const share = quick ? 10 : 1
-        const of = (line: Line) =>
-          Effect.gen(function* () {
-            const tuning = yield* heardOn(ear, line, "tuning", share)
-            return figuresOf(line, tuning, yield* heardOn(ear, line, "held out", share))
-          })
+        const of = Effect.fnUntraced(function* (line: Line) {
+          const tuning = yield* heardOn(ear, line, "tuning", share)
+          return figuresOf(line, tuning, yield* heardOn(ear, line, "held out", share))
+        })
         const heard = [...(yield* of("clean")), ...(yield* of("20 dB noise"))]
         const count = answers.length * speakers.length
         return [

@@ -66,12 +66,11 @@ const open = Effect.fnUntraced(function* (emulator: EmulatorAddress, runs: numbe
   return { engine, agentId, campaignId }
 })
 
-const millisOf = (engine: Engine, path: string) =>
-  Effect.gen(function* () {
-    const began = performance.now()
-    yield* engine.get(path)
-    return performance.now() - began
-  })
+const millisOf = Effect.fnUntraced(function* (engine: Engine, path: string) {
+  const began = performance.now()
+  yield* engine.get(path)
+  return performance.now() - began
+})
 /** How long two requests take, made alternately, so that anything else on the machine slows both down. */
 const inTurn = Effect.fnUntraced(function* (requests: number, one: Effect.Effect<number>, other: Effect.Effect<number>) {
   const [ones, others]: [Array<number>, Array<number>] = [[], []]

@@ -40,28 +40,27 @@ const byEngine = (options: Options) =>
 
 export const media: Benchmark = {
   name: "media",
-  run: (options) =>
-    Effect.gen(function* () {
-      const own = yield* byEngine(options)
-      const echo = yield* byEcho(planOf(options))
-      const [clean, control] = [cleanOf(own), cleanOf(echo)]
-      const failed = tooMany(own)
-      const cpuOf = (step: typeof clean) => (step === undefined ? 0 : cpuMillisOf(step, step.noted))
-      const figures: ReadonlyArray<Figure> = [
-        { name: "media, calls", value: clean?.calls ?? 0, unit: "calls", goal: { atLeast: 150 }, control: control?.calls ?? 0 },
-        { name: "media, CPU of a call at that count", value: cpuOf(clean), unit: "ms/s", control: cpuOf(control) },
-        {
-          name: "media, frames missed at that count",
-          value: 1000 * (clean?.lost ?? 0),
-          unit: "in 1,000",
-          control: 1000 * (control?.lost ?? 0)
-        },
-        ...(failed === undefined
-          ? []
-          : [{ name: `media, frames missed at ${failed.calls} calls`, value: 1000 * failed.lost, unit: "in 1,000" }]),
-        ...(own.limit === undefined ? [] : [{ name: "media, limit that the engine has found", value: own.limit, unit: "calls" }]),
-        { name: "media, more calls were held back", value: own.wasHeldBack ? 1 : 0, unit: "" }
-      ]
-      return figures
-    })
+  run: Effect.fnUntraced(function* (options) {
+    const own = yield* byEngine(options)
+    const echo = yield* byEcho(planOf(options))
+    const [clean, control] = [cleanOf(own), cleanOf(echo)]
+    const failed = tooMany(own)
+    const cpuOf = (step: typeof clean) => (step === undefined ? 0 : cpuMillisOf(step, step.noted))
+    const figures: ReadonlyArray<Figure> = [
+      { name: "media, calls", value: clean?.calls ?? 0, unit: "calls", goal: { atLeast: 150 }, control: control?.calls ?? 0 },
+      { name: "media, CPU of a call at that count", value: cpuOf(clean), unit: "ms/s", control: cpuOf(control) },
+      {
+        name: "media, frames missed at that count",
+        value: 1000 * (clean?.lost ?? 0),
+        unit: "in 1,000",
+        control: 1000 * (control?.lost ?? 0)
+      },
+      ...(failed === undefined
+        ? []
+        : [{ name: `media, frames missed at ${failed.calls} calls`, value: 1000 * failed.lost, unit: "in 1,000" }]),
+      ...(own.limit === undefined ? [] : [{ name: "media, limit that the engine has found", value: own.limit, unit: "calls" }]),
+      { name: "media, more calls were held back", value: own.wasHeldBack ? 1 : 0, unit: "" }
+    ]
+    return figures
+  })
 }

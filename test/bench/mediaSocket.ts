@@ -111,8 +111,7 @@ const figuresOf = Effect.fnUntraced(function* (options: Options, title: string, 
 
 export const mediaSocket: Benchmark = {
   name: "media-socket",
-  run: (options) =>
-    Effect.gen(function* () {
-      return [...(yield* figuresOf(options, "Twilio's JSON", "twilio")), ...(yield* figuresOf(options, "Vonage's binary", "vonage"))]
-    })
+  run: Effect.fnUntraced(function* (options) {
+    return [...(yield* figuresOf(options, "Twilio's JSON", "twilio")), ...(yield* figuresOf(options, "Vonage's binary", "vonage"))]
+  })
 }

@@ -142,39 +142,38 @@ const largestShare = ({ entries }: Dialed, plan: Plan): number => {
 
 export const nodes: Benchmark = {
   name: "nodes",
-  run: (options) =>
-    Effect.gen(function* () {
-      const callNodes = ["left", "right"]
-      const many = slotsOf(yield* dial(crowd(options), callNodes))
-      const alone = slotsOf(yield* dial(crowd(options), []))
-      const busy = yield* dial(burst(options), ["left"])
-      const busyAlone = yield* dial(burst(options), [])
-      const shared = largestShare(yield* dial(pair(options), callNodes), pair(options))
-      const elsewhere = (share: number, goal: number) => ({
-        name: `nodes: from a slot freed on one engine to an originate on another, p${100 * share}`,
-        value: quantile(many.elsewhere, share),
-        unit: "ms",
-        goal: { atMost: goal },
-        control: quantile(alone.gaps, share)
-      })
-      return [
-        {
-          name: "nodes: slot use, 40 campaigns under a cap of 10",
-          value: 100 * many.used,
-          unit: "%",
-          goal: { atLeast: 98 },
-          control: 100 * alone.used
-        },
-        elsewhere(0.5, 8),
-        elsewhere(0.99, 40),
-        { name: "nodes: the largest share of 100 dials in a row, two campaigns", value: 100 * shared, unit: "%", goal: { atMost: 55 } },
-        {
-          name: "nodes: CPU of two engines for each call",
-          value: busy.cpuMillis,
-          unit: "ms",
-          goal: { atMost: 1.15 * busyAlone.cpuMillis },
-          control: busyAlone.cpuMillis
-        }
-      ]
+  run: Effect.fnUntraced(function* (options) {
+    const callNodes = ["left", "right"]
+    const many = slotsOf(yield* dial(crowd(options), callNodes))
+    const alone = slotsOf(yield* dial(crowd(options), []))
+    const busy = yield* dial(burst(options), ["left"])
+    const busyAlone = yield* dial(burst(options), [])
+    const shared = largestShare(yield* dial(pair(options), callNodes), pair(options))
+    const elsewhere = (share: number, goal: number) => ({
+      name: `nodes: from a slot freed on one engine to an originate on another, p${100 * share}`,
+      value: quantile(many.elsewhere, share),
+      unit: "ms",
+      goal: { atMost: goal },
+      control: quantile(alone.gaps, share)
     })
+    return [
+      {
+        name: "nodes: slot use, 40 campaigns under a cap of 10",
+        value: 100 * many.used,
+        unit: "%",
+        goal: { atLeast: 98 },
+        control: 100 * alone.used
+      },
+      elsewhere(0.5, 8),
+      elsewhere(0.99, 40),
+      { name: "nodes: the largest share of 100 dials in a row, two campaigns", value: 100 * shared, unit: "%", goal: { atMost: 55 } },
+      {
+        name: "nodes: CPU of two engines for each call",
+        value: busy.cpuMillis,
+        unit: "ms",
+        goal: { atMost: 1.15 * busyAlone.cpuMillis },
+        control: busyAlone.cpuMillis
+      }
+    ]
+  })
 }

@@ -88,17 +88,16 @@ const byLoop = (options: Options) =>
 
 export const originateHttp: Benchmark = {
   name: "originate-http",
-  run: (options) =>
-    Effect.gen(function* () {
-      const engine = yield* byEngine(options)
-      const loop = yield* byLoop(options)
-      const figures: ReadonlyArray<Figure> = [
-        { name: "originate-http, originations", value: engine.perSecond, unit: "/s", control: loop.perSecond },
-        { name: "originate-http, CPU of the engine for each", value: engine.cpuMillis, unit: "ms", control: loop.cpuMillis },
-        ...(engine.postgresMillis === undefined
-          ? []
-          : [{ name: "originate-http, CPU of Postgres for each", value: engine.postgresMillis, unit: "ms" }])
-      ]
-      return figures
-    })
+  run: Effect.fnUntraced(function* (options) {
+    const engine = yield* byEngine(options)
+    const loop = yield* byLoop(options)
+    const figures: ReadonlyArray<Figure> = [
+      { name: "originate-http, originations", value: engine.perSecond, unit: "/s", control: loop.perSecond },
+      { name: "originate-http, CPU of the engine for each", value: engine.cpuMillis, unit: "ms", control: loop.cpuMillis },
+      ...(engine.postgresMillis === undefined
+        ? []
+        : [{ name: "originate-http, CPU of Postgres for each", value: engine.postgresMillis, unit: "ms" }])
+    ]
+    return figures
+  })
 }

@@ -105,31 +105,30 @@ const usefulLives = (options: Options) =>
 
 export const recovery: Benchmark = {
   name: "recovery",
-  run: (options) =>
-    Effect.gen(function* () {
-      const killed = yield* untilFirstDial(options, "kill")
-      const stopped = yield* untilFirstDial(options, "stop")
-      return [
-        {
-          name: "recovery: from ready to the first dial, slots full of conversations",
-          value: killed,
-          unit: "ms",
-          goal: { atMost: 5000 },
-          control: stopped
-        },
-        {
-          name: "recovery: from the first free slot to its dial, slots full of ringing phones",
-          value: yield* untilRefilled(options),
-          unit: "ms",
-          goal: { atMost: 1000 },
-          control: stopped
-        },
-        {
-          name: "recovery: lives of three seconds that dial or settle",
-          value: 100 * (yield* usefulLives(options)),
-          unit: "%",
-          goal: { atLeast: 100 }
-        }
-      ]
-    })
+  run: Effect.fnUntraced(function* (options) {
+    const killed = yield* untilFirstDial(options, "kill")
+    const stopped = yield* untilFirstDial(options, "stop")
+    return [
+      {
+        name: "recovery: from ready to the first dial, slots full of conversations",
+        value: killed,
+        unit: "ms",
+        goal: { atMost: 5000 },
+        control: stopped
+      },
+      {
+        name: "recovery: from the first free slot to its dial, slots full of ringing phones",
+        value: yield* untilRefilled(options),
+        unit: "ms",
+        goal: { atMost: 1000 },
+        control: stopped
+      },
+      {
+        name: "recovery: lives of three seconds that dial or settle",
+        value: 100 * (yield* usefulLives(options)),
+        unit: "%",
+        goal: { atLeast: 100 }
+      }
+    ]
+  })
 }

@@ -52,26 +52,28 @@ type Through = typeof throughAsterisk
 
 const seconds = (spent: number | undefined) => spent ?? 0
 
-const notedBy = ({ database, emulator, engine }: Effect.Success<ReturnType<Through>>, step: Effect.Effect<void>) =>
-  Effect.gen(function* () {
-    yield* emulator.conversed
-    const spent = Effect.all({
-      // Includes the processes that recognize speech.
-      engine: Effect.map(cpuSecondsOf(engine.child), (own) => treeSecondsOf(engine.child.pid) ?? own),
-      postgres: Effect.map(postgresSecondsOf(database), seconds),
-      callees: Effect.sync(() => seconds(treeSecondsOf(emulator.pid)))
-    })
-    const before = yield* spent
-    const { bytes } = yield* allocatedDuring(engine.child, step)
-    const after = yield* spent
-    const cpu = {
-      engine: after.engine - before.engine,
-      postgres: after.postgres - before.postgres,
-      callees: after.callees - before.callees
-    }
-    const noted: Noted = { conversed: yield* emulator.conversed, cpu, bytes }
-    return noted
+const notedBy = Effect.fnUntraced(function* (
+  { database, emulator, engine }: Effect.Success<ReturnType<Through>>,
+  step: Effect.Effect<void>
+) {
+  yield* emulator.conversed
+  const spent = Effect.all({
+    // Includes the processes that recognize speech.
+    engine: Effect.map(cpuSecondsOf(engine.child), (own) => treeSecondsOf(engine.child.pid) ?? own),
+    postgres: Effect.map(postgresSecondsOf(database), seconds),
+    callees: Effect.sync(() => seconds(treeSecondsOf(emulator.pid)))
   })
+  const before = yield* spent
+  const { bytes } = yield* allocatedDuring(engine.child, step)
+  const after = yield* spent
+  const cpu = {
+    engine: after.engine - before.engine,
+    postgres: after.postgres - before.postgres,
+    callees: after.callees - before.callees
+  }
+  const noted: Noted = { conversed: yield* emulator.conversed, cpu, bytes }
+  return noted
+})
 
 const conversations = (through: Through, speech: Parameters<Through>[0], plan: RampPlan) =>
   Effect.gen(function* () {
@@ -169,17 +171,16 @@ const FIRST_ANSWERS = `${5 + callees.thinksMillis / 1000 + 4} seconds` as const
 
 export const voiceCapacity: Benchmark = {
   name: "voice-capacity",
-  run: (options) =>
-    Effect.gen(function* () {
-      const ramp = rampOf("echo", options)
-      const echo = cleanOf(yield* byEcho(ramp))
-      const control: Control = { calls: echo?.calls ?? 0, cpuMillis: echo === undefined ? 0 : cpuMillisOf(echo, echo.noted) }
-      const run = yield* conversations(throughAsterisk, "cached", rampOf("asterisk", options))
-      const atOnce = yield* answersAtOnce(options.quick ? 4 : 100)
-      // Without a count of the echo, any count would do for the conversations.
-      const bare: Figure = { name: "voice-capacity, bare echo", value: control.calls, unit: "calls", goal: { atLeast: ramp.first } }
-      return [bare, ...figuresOf("Asterisk", { atLeast: 0.75 * control.calls }, run, control), ...atOnce]
-    })
+  run: Effect.fnUntraced(function* (options) {
+    const ramp = rampOf("echo", options)
+    const echo = cleanOf(yield* byEcho(ramp))
+    const control: Control = { calls: echo?.calls ?? 0, cpuMillis: echo === undefined ? 0 : cpuMillisOf(echo, echo.noted) }
+    const run = yield* conversations(throughAsterisk, "cached", rampOf("asterisk", options))
+    const atOnce = yield* answersAtOnce(options.quick ? 4 : 100)
+    // Without a count of the echo, any count would do for the conversations.
+    const bare: Figure = { name: "voice-capacity, bare echo", value: control.calls, unit: "calls", goal: { atLeast: ramp.first } }
+    return [bare, ...figuresOf("Asterisk", { atLeast: 0.75 * control.calls }, run, control), ...atOnce]
+  })
 }
 
 export const voiceCapacityCarrier: Benchmark = {

@@ -75,25 +75,24 @@ const gapMillis = 20
 const clauseTokens = ["Of", " course", " I", " can,", " and"]
 const answerTokens = [...clauseTokens, " it", " is", " in", " your", " calendar", " now."]
 
-const startModel = (answers: number, random: () => number) =>
-  Effect.gen(function* () {
-    const model = yield* Effect.acquireRelease(
-      Effect.promise(() => OpenAiEmulator.start()),
-      (started) => Effect.promise(() => started.stop())
-    )
-    const waits = Array.from({ length: answers }, () => 150 + Math.round(300 * random()))
-    model.script(...waits.map((firstTokenMillis) => ({ text: answerTokens, firstTokenMillis, gapMillis })))
-    /** Uses the last request before that time that ends with this text. */
-    const clauseAt = (text: string): number | undefined => {
-      const index = model.requests.findLastIndex(({ body }) => {
-        const last = body?.messages?.at(-1)
-        return last?.role === "user" && JSON.stringify(last).includes(JSON.stringify(text))
-      })
-      const request = model.requests[index]
-      return request === undefined ? undefined : request.at + (waits[index] ?? 0) + clauseTokens.length * gapMillis
-    }
-    return { clauseAt, url: model.url }
-  })
+const startModel = Effect.fnUntraced(function* (answers: number, random: () => number) {
+  const model = yield* Effect.acquireRelease(
+    Effect.promise(() => OpenAiEmulator.start()),
+    (started) => Effect.promise(() => started.stop())
+  )
+  const waits = Array.from({ length: answers }, () => 150 + Math.round(300 * random()))
+  model.script(...waits.map((firstTokenMillis) => ({ text: answerTokens, firstTokenMillis, gapMillis })))
+  /** Uses the last request before that time that ends with this text. */
+  const clauseAt = (text: string): number | undefined => {
+    const index = model.requests.findLastIndex(({ body }) => {
+      const last = body?.messages?.at(-1)
+      return last?.role === "user" && JSON.stringify(last).includes(JSON.stringify(text))
+    })
+    const request = model.requests[index]
+    return request === undefined ? undefined : request.at + (waits[index] ?? 0) + clauseTokens.length * gapMillis
+  }
+  return { clauseAt, url: model.url }
+})
 
 export const voiceLatency: Benchmark = {
   name: "voice-latency",

@@ -153,11 +153,8 @@ t.test("given the types of nodes, then names are unique and every example can be
     t.equal(new Set(properties.map((property) => property.name)).size, properties.length, name)
     for (const { data } of examples) {
       const problems = problemsOf({ nodes: [{ id: "x", type: name, position, data }], edges: [] })
-      t.strictSame(
-        problems.filter(({ path }) => path.includes("data")),
-        [],
-        name
-      )
+      const ofData = problems.filter(({ path }) => path.includes("data"))
+      t.strictSame(ofData, [], name)
     }
   }
 })

@@ -31,15 +31,11 @@ const events = [visited("1"), event("rtf-bot-text", { text: "What?" }), said("Tw
 
 t.test("given a conversation that broke off, then each visited node is asked for what is missing", (t) => {
   const open = openExtractions(known, { events, gathered: { extracted_variables: { wish: "chairs" } } })
-  t.strictSame(
-    open.map(({ request }) => Object.keys(Object(request.tools[0]?.parameters["properties"]))),
-    [["amount"], ["color"]]
-  )
+  const wanted = open.map(({ request }) => Object.keys(Object(request.tools[0]?.parameters["properties"])))
+  t.strictSame(wanted, [["amount"], ["color"]])
   t.match(open[0]?.request, { purpose: "extract", instructions: /For Ada\./ })
-  t.strictSame(
-    open[0]?.request.messages.map(({ _tag }) => _tag),
-    ["Assistant", "User", "User"]
-  )
+  const roles = open[0]?.request.messages.map(({ _tag }) => _tag)
+  t.strictSame(roles, ["Assistant", "User", "User"])
   t.strictSame(open[0]?.read({ amount: "2", wish: "sofa" }), { values: { amount: "2" }, refused: [] }, "and for nothing else")
   t.end()
 })

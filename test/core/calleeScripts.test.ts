@@ -168,10 +168,8 @@ const walked: Walk = [
 t.test("given a conversation, then what it did not reach is reported, with what it reached", async (t) => {
   const comes = (expect: object, ...expected: ReadonlyArray<string>) => {
     const { failures, hasPassed } = verdictOf(readOne({ expect }), walked, [])
-    t.strictSame(
-      failures.map(({ check, message }) => `${check}: ${message}`),
-      expected
-    )
+    const told = failures.map(({ check, message }) => `${check}: ${message}`)
+    t.strictSame(told, expected)
     t.equal(hasPassed, expected.length === 0)
   }
   comes({

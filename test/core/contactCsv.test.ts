@@ -83,22 +83,18 @@ t.test("given an acceptable file, then its rows become contacts", async (t) => {
       greetingOverride: undefined
     }
   ])
-  t.strictSame(
-    file.contacts.slice(3).map(({ greetingOverride, rowNumber }) => [rowNumber, greetingOverride]),
-    [
-      [6, undefined],
-      [7, undefined]
-    ]
-  )
+  const greetings = file.contacts.slice(3).map(({ greetingOverride, rowNumber }) => [rowNumber, greetingOverride])
+  t.strictSame(greetings, [
+    [6, undefined],
+    [7, undefined]
+  ])
 })
 
 t.test("given extensions that may be called, then they are accepted beside numbers, and never mistaken for them", async (t) => {
   const extensions = extensionsOf(["1000-1999", "0123", "1234567"])
   const file = read(["phone_number"], phones("'1000", " 1001 ", "0123", "1234567", "+1234567"), { extensions })
-  t.strictSame(
-    file.contacts.map(({ phoneNumber }) => phoneNumber),
-    ["1000", "1001", "0123", "1234567", "+1234567"]
-  )
+  const numbers = file.contacts.map(({ phoneNumber }) => phoneNumber)
+  t.strictSame(numbers, ["1000", "1001", "0123", "1234567", "+1234567"])
   t.match(file, { summary: { accepted: 5, hasExtensions: true, warnings: [] } })
   for (const cell of ["1000.0", "10-00", "1 000", "(1000)", "+1000", "2000", "123", "1e3", "112"])
     t.match(
@@ -248,10 +244,8 @@ t.test("given a faulty file, then it is refused with the reasons", async (t) => 
     return t.match(file.refusal.message, /^Invalid phone numbers in rows: 2, 3, 4, 5, 6 and 4995 more\./)
   })
   t.test("then no contact is emitted after it", async (t) => {
-    t.strictSame(
-      read(["phone_number"], phones(phone(1), "x", phone(2))).contacts.map(({ rowNumber }) => rowNumber),
-      [2]
-    )
+    const rows = read(["phone_number"], phones(phone(1), "x", phone(2))).contacts.map(({ rowNumber }) => rowNumber)
+    t.strictSame(rows, [2])
     t.strictSame(read(["phone_number"], phones(phone(1)), { requiredVariables: ["a"] }).contacts, [])
   })
 })

@@ -331,14 +331,12 @@ t.test("given a stored definition, then it is compiled as far as it makes sense"
   })
   t.match(graph, { globalPrompt: "", start: { id: "s", delayMillis: 2000, allowsInterruption: false, toolUuids: [toolUuid(1)] } })
   t.strictSame([...(graph?.nodes.keys() ?? [])], ["s", "a", "e"])
-  t.strictSame(
-    graph?.start.edges.map(({ leadsTo, tool }) => [tool, leadsTo]),
-    [
-      ["ja__gern_", "agentNode"],
-      ["_", "endCall"],
-      ["__2", "agentNode"]
-    ]
-  )
+  const ways = graph?.start.edges.map(({ leadsTo, tool }) => [tool, leadsTo])
+  t.strictSame(ways, [
+    ["ja__gern_", "agentNode"],
+    ["_", "endCall"],
+    ["__2", "agentNode"]
+  ])
   t.strictSame(graph?.nodes.get("a")?.extraction?.variables, [{ name: "x", type: "number", prompt: "" }])
   t.match(graph?.nodes.get("e"), { edges: [], toolUuids: [], delayMillis: 0 })
   t.equal(compile({}), undefined)
@@ -363,10 +361,8 @@ t.test("given tools of an organization, then a node offers those that can be use
     edges: [edge("s", "a", "yes")]
   })
   const offered = graph === undefined ? [] : toolsAt(graph.start, tools, { sendsDigits: false }).map((tool) => tool.offered)
-  t.strictSame(
-    offered.map(({ name }) => name),
-    ["yes", "look_it_up", "safe_calculator", "opt_out"]
-  )
+  const names = offered.map(({ name }) => name)
+  t.strictSame(names, ["yes", "look_it_up", "safe_calculator", "opt_out"])
   t.match(offered[0], { description: "When yes." }, "an edge is not hidden by a tool")
   t.strictSame(offered[1]?.parameters, { type: "object", properties: { n: { type: "number", description: "N." } }, required: ["n"] })
 })

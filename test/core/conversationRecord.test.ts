@@ -17,20 +17,18 @@ const reportOf = (facts: ReadonlyArray<CallFact>, keepsTranscript = true) => con
 
 t.test("given a conversation, when its report is made, then it contains everything in the order of the call", async (t) => {
   const { annotations, events, gathered, transcript, usage } = reportOf(conversationSoFar(true))
-  t.strictSame(
-    events.map(({ node_id, turn, type }) => [type, turn, node_id]),
-    [
-      ["rtf-node-transition", 0, "start"],
-      ["rtf-bot-text", 0, "start"],
-      ["rtf-user-transcription", 1, "start"],
-      ["rtf-ttfb-metric", 0, "start"],
-      ["rtf-function-call-start", 1, "start"],
-      ["rtf-function-call-end", 1, "start"],
-      ["rtf-latency-measured", 1, "start"],
-      ["rtf-node-transition", 1, "ask"],
-      ["rtf-user-transcription", 2, "ask"]
-    ]
-  )
+  const shown = events.map(({ node_id, turn, type }) => [type, turn, node_id])
+  t.strictSame(shown, [
+    ["rtf-node-transition", 0, "start"],
+    ["rtf-bot-text", 0, "start"],
+    ["rtf-user-transcription", 1, "start"],
+    ["rtf-ttfb-metric", 0, "start"],
+    ["rtf-function-call-start", 1, "start"],
+    ["rtf-function-call-end", 1, "start"],
+    ["rtf-latency-measured", 1, "start"],
+    ["rtf-node-transition", 1, "ask"],
+    ["rtf-user-transcription", 2, "ask"]
+  ])
   t.match(events[7]?.payload, { node_id: "ask", previous_node_id: "start", allow_interrupt: true })
   t.equal(
     transcript,
@@ -65,10 +63,8 @@ t.test(
   "given an organization without transcripts, when it is kept, then it contains what was found out, and nothing that was said",
   async (t) => {
     const entries = JSON.stringify(entriesOf(conversationSoFar(true), false))
-    t.strictSame(
-      canaries.filter((word) => entries.includes(word)),
-      []
-    )
+    const found = canaries.filter((word) => entries.includes(word))
+    t.strictSame(found, [])
     const { events, gathered, transcript } = reportOf(conversationSoFar(false), false)
     t.equal(transcript, "")
     t.notOk(events.some(({ type }) => type === "rtf-user-transcription" || type === "rtf-bot-text"))
@@ -152,8 +148,9 @@ t.test("given the end of a call and its conversation", async (t) => {
   t.equal(transcriptKey, "transcripts/1.txt")
   t.match(annotations, { conversation: { turns: 2 } })
   t.match(usageInfo, { call_duration_seconds: 1, tts: { "flite#0|||slt": 30 } })
+  const payloads = logs.realtime_feedback_events?.slice(0, 4).map(({ payload }) => payload)
   t.match(
-    logs.realtime_feedback_events?.slice(0, 4).map(({ payload }) => payload),
+    payloads,
     [{ node_id: "start" }, { error: "outside" }, { ttfb_seconds: 0.1 }, { text: "Hello zebrawood." }],
     "what the line tells is in its place"
   )

@@ -41,10 +41,8 @@ t.test("given variables to extract", async (t) => {
     })
     t.match(talk.conclusion()?.gathered, { seats: 12, callback_at: at, nodes_visited: ["start", "ask"] })
     t.ok(talk.conclusion()?.tags.includes("glad"))
-    t.match(
-      talk.actions.filter(({ _tag }) => _tag === "AgreeCallback"),
-      [{ at: Date.UTC(2026, 2, 6, 20, 0), local: at }]
-    )
+    const agreed = talk.actions.filter(({ _tag }) => _tag === "AgreeCallback")
+    t.match(agreed, [{ at: Date.UTC(2026, 2, 6, 20, 0), local: at }])
     const request = talk.requests().find(({ purpose }) => purpose === "extract")
     t.match(request?.instructions, /For us\./)
     t.match(request?.messages, [{ text: "Hi." }, { text: "yes" }])
@@ -63,10 +61,8 @@ t.test("given variables to extract", async (t) => {
     talk.says("yes")
     talk.says("well")
     const asked = talk.requests().filter(({ node, purpose }) => node.id === "ask" && purpose === "turn")
-    t.strictSame(
-      asked.map(({ instructions }) => instructions),
-      ['none  ["start","ask"] ', '12   glad ["start","ask"] ']
-    )
+    const instructions = asked.map(({ instructions }) => instructions)
+    t.strictSame(instructions, ['none  ["start","ask"] ', '12   glad ["start","ask"] '])
     t.equal(asked.at(-1)?.node.prompt, '12   glad ["start","ask"] ')
     talk.says("done")
     t.strictSame([talk.lines()[0], talk.lines().at(-2)], ["Hi you.", "Thank you for 12."])
@@ -200,14 +196,10 @@ t.test("given tools", async (t) => {
         [text("x")]
       )
     )
-    t.match(
-      talk.actions.filter(({ _tag }) => _tag === "SendDigits"),
-      [{ digits: "1w2#" }]
-    )
-    t.match(
-      lastMessages(talk).flatMap((message) => (message._tag === "ToolResult" ? [message.result] : [])),
-      [{ status: "success", result: 14 }, { status: "success" }, { status: "error" }]
-    )
+    const sent = talk.actions.filter(({ _tag }) => _tag === "SendDigits")
+    t.match(sent, [{ digits: "1w2#" }])
+    const results = lastMessages(talk).flatMap((message) => (message._tag === "ToolResult" ? [message.result] : []))
+    t.match(results, [{ status: "success", result: 14 }, { status: "success" }, { status: "error" }])
   })
   t.test("when the call is to end, then the message is heard first and the reason is the disposition", async (t) => {
     const talk = withTools(scripted([call("finish", { reason: "sold" })]))
@@ -328,21 +320,15 @@ t.test("given what a service keeps in its messages", async (t) => {
   talk.says("hm")
   talk.says("yes")
   const assistants = lastMessages(talk).filter((message) => message._tag === "Assistant")
-  t.match(
-    assistants.map(({ members }) => members),
-    [undefined, { state: 1 }, { state: 2 }],
-    "then later requests have it, message by message"
-  )
+  const kept = assistants.map(({ members }) => members)
+  t.match(kept, [undefined, { state: 1 }, { state: 2 }], "then later requests have it, message by message")
   t.match(assistants[2]?.calls, [{ members: { signature: "yes" } }], "and call by call")
   const asked = talk
     .requests()
     .find(({ purpose }) => purpose === "extract")
     ?.messages.filter((message) => message._tag === "Assistant")
-  t.strictSame(
-    asked?.map(({ members }) => members),
-    [undefined, { state: 1 }, undefined],
-    "but not where the calls are left out"
-  )
+  const extracted = asked?.map(({ members }) => members)
+  t.strictSame(extracted, [undefined, { state: 1 }, undefined], "but not where the calls are left out")
   const restoredState = restored(plan, {}, stored(talk.state()))
   t.strictSame(restoredState?.history, talk.state().history, "and it is stored with the conversation")
 
@@ -356,9 +342,6 @@ t.test("given what a service keeps in its messages", async (t) => {
   })
   const history = withEntries([], userEntry("u"), entry(60_000), entry(60_000), entry(60_000))
   t.equal(history.length, 4, "it displaces nothing that was said")
-  t.strictSame(
-    history.map((one) => one._tag === "Assistant" && one.members !== undefined),
-    [false, false, true, true],
-    "and the newest is kept"
-  )
+  const areKept = history.map((one) => one._tag === "Assistant" && one.members !== undefined)
+  t.strictSame(areKept, [false, false, true, true], "and the newest is kept")
 })

@@ -294,11 +294,8 @@ t.test("given a new owner without a slot, then each reason is given once in ten 
   const check = (name: string, words: ReadonlyArray<LastWord>, view: Partial<CapacityView>, expected: ReadonlyArray<string>) => {
     const free: CapacityView = { now: 1_000_000, areNumbersExhausted: false, mediaLimit: undefined, held: 0, inDoubt: 0 }
     const [notes] = capacityNotes(capacityTold(words), { ...free, ...view })
-    t.strictSame(
-      notes.map(({ event }) => event),
-      expected,
-      name
-    )
+    const events = notes.map(({ event }) => event)
+    t.strictSame(events, expected, name)
   }
   const full = "waiting_for_capacity"
   const audio = { calls_with_audio: 3 }

@@ -5,12 +5,11 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import { stepWallClock } from "#test/support/run.ts"
 import { test } from "./effectTest.ts"
 
-const passed = (step: Effect.Effect<void>) =>
-  Effect.gen(function* () {
-    const before = yield* SteadyTime.now
-    yield* step
-    return (yield* SteadyTime.now) - before
-  })
+const passed = Effect.fnUntraced(function* (step: Effect.Effect<void>) {
+  const before = yield* SteadyTime.now
+  yield* step
+  return (yield* SteadyTime.now) - before
+})
 
 t.test("given steady time", async (t) => {
   test(t, "when time passes, then it advances", function* (t) {

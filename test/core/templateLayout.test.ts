@@ -44,11 +44,8 @@ for (const { definition, name } of agentTemplates) {
       const hidden = nodes.filter(({ position: { x, y } }) =>
         points.some((point) => point.x > x && point.x < x + width && point.y > y && point.y < y + height)
       )
-      t.strictSame(
-        hidden.map((node) => node.id),
-        [],
-        `the edge ${id} is seen`
-      )
+      const ids = hidden.map((node) => node.id)
+      t.strictSame(ids, [], `the edge ${id} is seen`)
     }
   })
 }

@@ -47,11 +47,8 @@ t.test("given an agent with tools in its file, then they can be called", async (
     (await talk([file], ["I want to talk to a human."])).shown,
     /operator: \{"status":"success","status_code":200,"data":\{"queued":true\}\}/
   )
-  t.strictSame(
-    asked.map(({ line }) => line),
-    ["POST /people/Ada"],
-    "the service is really called"
-  )
+  const lines = asked.map(({ line }) => line)
+  t.strictSame(lines, ["POST /people/Ada"], "the service is really called")
   await writeFile(file, JSON.stringify({ ...agent, tools: [{ name: "Hang up" }] }))
   t.match(await talk([file], []), { status: 1, errors: /^Tool 1 in .* lacks its tool_uuid, name or definition\n/ })
 })

@@ -24,10 +24,8 @@ t.test("given a callee, when it is dialed, then its events come in Asterisk's or
     await client.sees(`call-${lastThree}`, "ChannelDestroyed")
     t.strictSame(client.of(`call-${lastThree}`).map(worded), expected, lastThree)
     const entries = emulator.log.of(`call-${lastThree}`)
-    t.strictSame(
-      entries.map(({ by, cause, kind }) => [kind, cause, by].filter((part) => part !== undefined).join(" ")),
-      log
-    )
+    const recorded = entries.map(({ by, cause, kind }) => [kind, cause, by].filter((part) => part !== undefined).join(" "))
+    t.strictSame(recorded, log)
   }
   const talked = ["originate", "ringing", "answered", "ended 16 callee"]
 
@@ -56,10 +54,8 @@ t.test("given the disorderly callee, then events overtake the response, come bac
   const emulator = await start(t)
   const client = await listen(emulator)
   await originate(emulator, "x", "106")
-  t.ok(
-    emulator.log.of("x").some((entry) => entry.kind === "answered"),
-    "answered before the response"
-  )
+  const wasAnswered = emulator.log.of("x").some((entry) => entry.kind === "answered")
+  t.ok(wasAnswered, "answered before the response")
   await until(() => client.of("x").filter((event) => event.type === "ChannelDestroyed").length === 3)
   const end = ["HangupRequest 16", "StasisEnd", "Destroyed 16"]
   t.strictSame(client.of("x").map(worded), [
@@ -70,8 +66,6 @@ t.test("given the disorderly callee, then events overtake the response, come bac
     ...answered,
     ...end
   ])
-  t.strictSame(
-    emulator.log.of("x").map((entry) => entry.kind),
-    ["originate", "ringing", "answered", "ended"]
-  )
+  const kinds = emulator.log.of("x").map((entry) => entry.kind)
+  t.strictSame(kinds, ["originate", "ringing", "answered", "ended"])
 })

@@ -1,5 +1,4 @@
 /** Agents over HTTP: lists, drafts and versions, triggers, secrets, copies, templates. */
-import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
 import { agentTemplates } from "#core/agent/templates/AgentTemplate.ts"
@@ -144,10 +143,8 @@ t.test("given agents", async (t) => {
     t.match(pathOf(copy), /^[0-9a-f-]{36}$/)
     // The cast holds because every answer is checked against its schema.
     const listed = (await ask("GET", "/workflow/fetch")).json as ReadonlyArray<Json>
-    t.match(
-      listed.filter(({ folder_id }) => folder_id === folder.id),
-      [{ id: agent.id }, { id: copy.id }]
-    )
+    const inFolder = listed.filter(({ folder_id }) => folder_id === folder.id)
+    t.match(inFolder, [{ id: agent.id }, { id: copy.id }])
   })
 })
 
@@ -191,12 +188,10 @@ t.test("given an agent's models that start out as the organization's, then their
   const refused = { status: 422, json: { detail: [{ loc: ["body", ...place], msg: /^The api_key appears to be masked/ }] } }
   /** The current version, unmasked. */
   const stored = async ({ id }: Json) => {
-    const [version] = await database.run(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        return yield* versions.list(sql, organizationId, AgentId.make(Number(id)), { limit: 1, offset: 0 })
-      })
-    )
+    const [version] = await database.run(function* () {
+      const sql = yield* SqlClient.SqlClient
+      return yield* versions.list(sql, organizationId, AgentId.make(Number(id)), { limit: 1, offset: 0 })
+    })
     return version
   }
 

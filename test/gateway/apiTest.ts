@@ -251,14 +251,12 @@ export const openApi = async (
   const folder = mkdtempSync(join(tmpdir(), "gateway-"))
   t.teardown(() => rmSync(folder, { recursive: true }))
   const database = await openDatabase(t)
-  const [organizationId, otherId] = await database.run(
-    Effect.gen(function* () {
-      const [ours, others] = [yield* given.organization({ name: "Ours" }), yield* given.organization({ name: "Other" })] as const
-      yield* given.apiKey(ours, keys.ours)
-      yield* given.apiKey(others, keys.other)
-      return [ours, others] as const
-    })
-  )
+  const [organizationId, otherId] = await database.run(function* () {
+    const [ours, others] = [yield* given.organization({ name: "Ours" }), yield* given.organization({ name: "Other" })] as const
+    yield* given.apiKey(ours, keys.ours)
+    yield* given.apiKey(others, keys.other)
+    return [ours, others] as const
+  })
   const dialed: Array<SingleCall> = []
   const health = { isStopHeard: true, isUp: true }
   const files = Files.layerLocal(folder)
@@ -298,12 +296,11 @@ export const openApi = async (
   const numbersThere = Layer.effect(
     CarrierNumbers,
     Effect.map(SqlClient.SqlClient, (sql) => ({
-      list: (organizationId: OrganizationId, id: TelephonyConfigId) =>
-        Effect.gen(function* () {
-          yield* ownConfiguration(sql, organizationId, id)
-          if (!carrierNumbers.has(id)) return yield* new CarrierNumbersUnsupported({ provider: "Asterisk ARI" })
-          return carrierNumbers.get(id) ?? (yield* new CarrierNumbersFailed({ provider: "Asterisk ARI", reason: "HTTP 500" }))
-        })
+      list: Effect.fnUntraced(function* (organizationId: OrganizationId, id: TelephonyConfigId) {
+        yield* ownConfiguration(sql, organizationId, id)
+        if (!carrierNumbers.has(id)) return yield* new CarrierNumbersUnsupported({ provider: "Asterisk ARI" })
+        return carrierNumbers.get(id) ?? (yield* new CarrierNumbersFailed({ provider: "Asterisk ARI", reason: "HTTP 500" }))
+      })
     }))
   )
   const tools = HttpTools.layer.pipe(Layer.provide([CredentialSecrets.layer, WebhookSender.layer]))

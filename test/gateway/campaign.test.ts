@@ -110,20 +110,18 @@ t.test("given a campaign", async (t) => {
     })
     t.equal(answer.status, 422)
     const { detail } = answer.json as { detail: ReadonlyArray<{ type: string; loc: ReadonlyArray<string> }> } // This is a 422 of ours.
-    t.strictSame(
-      detail.map(({ loc, type }) => `${loc.slice(1).join(".")} ${type}`),
-      [
-        "name string_too_short",
-        "source_type string_pattern_mismatch",
-        "retry_config.max_retries less_than_equal",
-        "retry_config.retry_delay_seconds greater_than_equal",
-        "max_concurrency less_than_equal",
-        "schedule_config.slots too_long",
-        "circuit_breaker.failure_threshold less_than_equal",
-        "circuit_breaker.window_seconds greater_than_equal",
-        "circuit_breaker.min_calls_in_window greater_than_equal"
-      ]
-    )
+    const violations = detail.map(({ loc, type }) => `${loc.slice(1).join(".")} ${type}`)
+    t.strictSame(violations, [
+      "name string_too_short",
+      "source_type string_pattern_mismatch",
+      "retry_config.max_retries less_than_equal",
+      "retry_config.retry_delay_seconds greater_than_equal",
+      "max_concurrency less_than_equal",
+      "schedule_config.slots too_long",
+      "circuit_breaker.failure_threshold less_than_equal",
+      "circuit_breaker.window_seconds greater_than_equal",
+      "circuit_breaker.min_calls_in_window greater_than_equal"
+    ])
   })
 
   t.test("when the list has a bad row, then 400 names it and nothing is left behind", async (t) => {

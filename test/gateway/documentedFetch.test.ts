@@ -1,7 +1,6 @@
 /** Stories check answers against the API's document: a server that answers what no engine may answer is detected. */
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import t from "tap"
+import { answeringServer } from "#test/support/answeringServer.ts"
 import "#test/support/documentedFetch.ts"
 
 interface Given {
@@ -11,20 +10,13 @@ interface Given {
   readonly headers?: Readonly<Record<string, string>>
 }
 let given: Given = { body: "" }
-const server = createServer((_, response) => {
+const { url } = await answeringServer(t, (response) => {
   response.writeHead(given.status ?? 200, { "content-type": given.type ?? "application/json", ...given.headers }).end(given.body)
 })
-await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-t.teardown(() => {
-  server.close()
-  server.closeAllConnections()
-})
-// The cast holds because a server that listens on a port has such an address.
-const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
 const asked = (answer: Given, path = "/api/v1/workflow/count", method = "GET") => {
   given = answer
-  return fetch(base + path, { method })
+  return fetch(url + path, { method })
 }
 const counts = '{"total": 1, "active": 1, "archived": 0}'
 

@@ -53,10 +53,8 @@ t.test("given files of an organization", async (t) => {
     const heads = await Promise.all(Array.from({ length: 20 }, () => fetch(String(url), { method: "HEAD" })))
     t.ok(heads.every(({ headers, status }) => status === 200 && headers.get("content-length") === "5"))
     const open = await Promise.all((await readdir("/proc/self/fd")).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "gone")))
-    t.strictSame(
-      open.filter((path) => path.endsWith(transcript)),
-      []
-    )
+    const leftOpen = open.filter((path) => path.endsWith(transcript))
+    t.strictSame(leftOpen, [])
   })
 
   t.test("when a file's properties are requested, then size and time, or null if there is none", async (t) => {

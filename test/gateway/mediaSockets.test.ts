@@ -132,10 +132,8 @@ t.test("given a carrier that sends one message and answers pings, then it may be
   alive.client.send("hello")
   mute.client.send("hello")
   t.equal(await mute.closed, 1006, "one that does not answer is cut off")
-  t.strictSame(
-    calls.map(({ ends }) => ends),
-    [[], ["failed"]]
-  )
+  const ends = calls.map(({ ends }) => ends)
+  t.strictSame(ends, [[], ["failed"]])
   t.equal(alive.client.readyState, WebSocket.OPEN)
 })
 

@@ -13,10 +13,8 @@ const propertiesOf = (name: string) => {
 
 t.test("given the node types", async (t) => {
   t.test("when they are listed, then by name, each as when it is read alone", async (t) => {
-    t.strictSame(
-      types.map(({ name }) => name),
-      ["agentNode", "endCall", "globalNode", "noveum", "paygent", "qa", "startCall", "trigger", "tuner", "webhook"]
-    )
+    const names = types.map(({ name }) => name)
+    t.strictSame(names, ["agentNode", "endCall", "globalNode", "noveum", "paygent", "qa", "startCall", "trigger", "tuner", "webhook"])
     for (const type of types) t.strictSame((await ask("GET", `/node-types/${type["name"]}`)).json, type)
   })
 

@@ -25,10 +25,8 @@ t.test("given the document of the whole API, when it is linted, then nothing is 
     lists.map((list) => `#/paths/~1api~1v1~1${list}~1`)
   )
   const redirects = found.filter(({ ruleId }) => ruleId === "operation-2xx-response")
-  t.strictSame(
-    redirects.map(({ at }) => at.split("/")[2]),
-    ["~1api~1v1~1public~1download~1workflow~1{token}~1{artifact_type}"]
-  )
+  const redirected = redirects.map(({ at }) => at.split("/")[2])
+  t.strictSame(redirected, ["~1api~1v1~1public~1download~1workflow~1{token}~1{artifact_type}"])
   const rest = found.filter(
     (problem) =>
       !slashes.includes(problem) &&

@@ -65,10 +65,8 @@ t.test("given an agent with a greeting", async (t) => {
     t.match(over.session_data.turns.at(-1)?.events.at(-1), { type: "session_end", payload: { reason: "user_qualified" } })
     const run = await runOf(over)
     t.match(run, { is_completed: true, gathered_context: { mapped_call_disposition: "user_qualified", call_tags: ["user_qualified"] } })
-    t.strictSame(
-      logged(run, "rtf-node-transition").map(({ node_id }) => node_id),
-      ["start", "ask", "bye"]
-    )
+    const nodes = logged(run, "rtf-node-transition").map(({ node_id }) => node_id)
+    t.strictSame(nodes, ["start", "ask", "bye"])
     t.match(run.usage_info?.llm, { "scripted#0|||one": { total_tokens: 0 } })
     const transcript = await ask("GET", `/workflow/${agent.id}/runs/${over.workflow_run_id}/transcript`)
     t.match(transcript.text, /^\[[^\]]+Z\] assistant: Hello Ada\.\n\[[^\]]+Z\] user: hm\n/)
@@ -120,10 +118,8 @@ t.test("given a chat of some turns, when it is rewound", async (t) => {
     t.match(back.checkpoint, { current_node_id: "start", anchor_turn_id: second?.id })
     t.notMatch(JSON.stringify(back.checkpoint.messages), "yes")
     t.strictSame(back.gathered_context?.["nodes_visited"], ["start"])
-    t.strictSame(
-      logged(await runOf(chat), "rtf-user-transcription").map(({ text }) => text),
-      ["hm"]
-    )
+    const texts = logged(await runOf(chat), "rtf-user-transcription").map(({ text }) => text)
+    t.strictSame(texts, ["hm"])
   })
 
   t.test("then the rewind can be undone", async (t) => {
@@ -138,10 +134,8 @@ t.test("given a chat of some turns, when it is rewound", async (t) => {
     t.strictSame(said(other).slice(-2), ["> no", "At sorry."])
     t.match(other.session_data.discarded_future, [{ rewound_from_turn_id: second?.id, turns: [{ id: third?.id }] }])
     t.match(other, { is_completed: true, gathered_context: { nodes_visited: ["start", "sorry"] }, session_data: { status: "completed" } })
-    t.strictSame(
-      logged(await runOf(chat), "rtf-user-transcription").map(({ text }) => text),
-      ["hm", "no"]
-    )
+    const texts = logged(await runOf(chat), "rtf-user-transcription").map(({ text }) => text)
+    t.strictSame(texts, ["hm", "no"])
   })
 })
 
@@ -202,10 +196,8 @@ t.test("given variables that the model cannot extract, then the turn and the run
   const chat = await say("yes")
   t.strictSame(said(chat), ["Hello.", "> yes", "At ask."])
   const failure = { error: "The variables of start could not be extracted", fatal: false, processor: "extraction" }
-  t.match(
-    chat.session_data.turns.at(-1)?.events.filter(({ type }) => type === "extraction_failed"),
-    [{ payload: failure }]
-  )
+  const failures = chat.session_data.turns.at(-1)?.events.filter(({ type }) => type === "extraction_failed")
+  t.match(failures, [{ payload: failure }])
   t.strictSame(logged(await runOf(await say("done")), "rtf-pipeline-error"), [failure])
 })
 

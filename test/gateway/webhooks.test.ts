@@ -88,10 +88,8 @@ t.test("given deliveries with different results", async (t) => {
 
   t.test("when they are listed, then newest first, by state and in pages", async (t) => {
     const found = await list()
-    t.strictSame(
-      found.map(({ state }) => state),
-      ["dead", "dead", "pending", "dead", "delivered"]
-    )
+    const states = found.map(({ state }) => state)
+    t.strictSame(states, ["dead", "dead", "pending", "dead", "delivered"])
     t.match(found[0], {
       endpoint_id: id,
       event_type: "run.completed",

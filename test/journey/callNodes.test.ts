@@ -93,10 +93,8 @@ t.test("given two call nodes", { buffered: true }, async (t) => {
     await world.api.start(id)
     await holdCalls(world)
     const calls = await attemptsBy(world, id)
-    t.strictSame(
-      ["left", "right", "journey"].map((name) => calls.get(name)),
-      [2, 2, 2]
-    )
+    const shares = ["left", "right", "journey"].map((name) => calls.get(name))
+    t.strictSame(shares, [2, 2, 2])
     world.emulator.letTalk(false)
     await thenItEndsWell(t, id)
   })
@@ -110,10 +108,8 @@ t.test("given two call nodes", { buffered: true }, async (t) => {
     const least = 990 - lateness.worst()
     const dialed = originatesSince(world, began).map(({ at }) => at)
     const fourths = dialed.slice(3).map((at, index) => at - (dialed[index] ?? 0))
-    t.strictSame(
-      fourths.filter((millis) => millis < least),
-      []
-    )
+    const tooEarly = fourths.filter((millis) => millis < least)
+    t.strictSame(tooEarly, [])
     const seconds = ((dialed.at(-1) ?? 0) - (dialed[0] ?? 0)) / 1000
     t.comment(`the rate is used: ${((dialed.length - 1) / seconds).toFixed(2)} per second`)
   })
@@ -148,16 +144,11 @@ t.test("given call nodes and calls that are up, when one of them is killed", { b
   world.emulator.letTalk(false)
   await world.api.untilState(id, "completed")
   await judge(t, world, id, cap)
-  t.strictSame(
-    (await recordsOfHungUp(world)).filter((call) => !its.has(call.id)),
-    [],
-    "then only its calls are hung up"
-  )
+  const others = (await recordsOfHungUp(world)).filter((call) => !its.has(call.id))
+  t.strictSame(others, [], "then only its calls are hung up")
   const lost = await doubtful(world, id)
-  t.ok(
-    lost.every((attempt) => its.has(attempt.id)),
-    `and only of its calls it is not known how they ended: ${lost.length}`
-  )
+  const areItsOwn = lost.every((attempt) => its.has(attempt.id))
+  t.ok(areItsOwn, `and only of its calls it is not known how they ended: ${lost.length}`)
   const carried = await attemptsBy(world, id)
   t.ok((carried.get("right") ?? 0) > 10, "and the others go on")
 })
@@ -203,11 +194,8 @@ t.test("given a call node, when it is frozen until its calls are settled", { buf
   t.match(node.output(), /are settled by the one that dispatches them: start it again/, "and says why")
   const its = await idsOf(world, "left")
   await untilTrue("later dials", () => originatesSince(world, woken).length > cap)
-  t.strictSame(
-    originatesSince(world, woken).filter(({ channelId }) => its.has(channelId ?? "")),
-    [],
-    "and sends nothing any more"
-  )
+  const late = originatesSince(world, woken).filter(({ channelId }) => its.has(channelId ?? ""))
+  t.strictSame(late, [], "and sends nothing any more")
   t.ok(world.emulator.log.mostLive() <= cap, "no call above the cap")
 })
 
@@ -233,16 +221,10 @@ t.test("given call nodes with calls, when the engine that dispatches is killed",
   await untilCarries(world, id, "left", before + 4)
   await world.api.untilState(id, "completed")
   await judge(t, world, id, cap)
-  t.strictSame(
-    (await recordsOfHungUp(world)).filter((call) => its.has(call.id)),
-    [],
-    "then no call of the call node is hung up"
-  )
-  t.strictSame(
-    (await doubtful(world, id)).filter((attempt) => its.has(attempt.id)),
-    [],
-    "and what became of them is known"
-  )
+  const hungUp = (await recordsOfHungUp(world)).filter((call) => its.has(call.id))
+  t.strictSame(hungUp, [], "then no call of the call node is hung up")
+  const unknown = (await doubtful(world, id)).filter((attempt) => its.has(attempt.id))
+  t.strictSame(unknown, [], "and what became of them is known")
 })
 
 t.test("given call nodes with calls, when the engine that dispatches stands still for a while", { buffered: true }, async (t) => {

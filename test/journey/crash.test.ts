@@ -67,11 +67,8 @@ t.test("given a request that has just been refused, when the engine dies before 
   await thenAllIsWell(t, world, id)
   const refused = world.emulator.requests.filter(({ fault }) => fault === "allocation-failed").map(({ channelId }) => channelId)
   const attempts = (await attemptsOf(world.sql, id)).filter((attempt) => refused.includes(attempt.id))
-  t.strictSame(
-    attempts.map(({ outcome, state }) => ({ outcome, state })),
-    [{ outcome: null, state: "void" }],
-    "then it is certain that nobody was called"
-  )
+  const ends = attempts.map(({ outcome, state }) => ({ outcome, state }))
+  t.strictSame(ends, [{ outcome: null, state: "void" }], "then it is certain that nobody was called")
 })
 
 const lost: ReadonlyArray<ResponseFault> = ["hang-after-placing", "hang-before-placing"]

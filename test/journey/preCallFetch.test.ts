@@ -1,7 +1,6 @@
 /** Callees whom a whole engine greets with data that it has fetched from a server for their calls. */
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import t from "tap"
+import { answeringServer } from "#test/support/answeringServer.ts"
 import { type Run, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { webhook } from "#test/support/nodeWebhooks.ts"
 import { wrote } from "#test/support/EngineProcess.ts"
@@ -18,38 +17,25 @@ t.test("given an agent that fetches before its calls, when contacts are called",
   const [quick = "", slow = "", failing = ""] = numbersOf(3, ["01"])
   const [absent = ""] = numbersOf(1, ["13"])
   let slowAnswers = () => {}
-  const server = createServer((request, response) => {
-    let body = ""
-    request.on("data", (chunk: Buffer) => {
-      body += chunk.toString()
+  const { url } = await answeringServer(t, (response, { body, headers, line }) => {
+    if (line === "POST /told") {
+      told.push(JSON.parse(body))
+      response.end()
+      return
+    }
+    const { call_inbound, event } = JSON.parse(body)
+    t.equal(event, "call_inbound")
+    asked.push({ authorization: headers.authorization, question: call_inbound })
+    const to: string = call_inbound.to_number
+    response.on("close", () => {
+      if (!response.writableFinished) left.add(to)
     })
-    request.on("end", () => {
-      if (request.url === "/told") {
-        told.push(JSON.parse(body))
-        response.end()
-        return
-      }
-      const { call_inbound, event } = JSON.parse(body)
-      t.equal(event, "call_inbound")
-      asked.push({ authorization: request.headers.authorization, question: call_inbound })
-      const to: string = call_inbound.to_number
-      response.on("close", () => {
-        if (!response.writableFinished) left.add(to)
-      })
-      const answer = (context: object) => response.end(JSON.stringify({ call_inbound: { initial_context: context } }))
-      if (to === failing) response.writeHead(500).end("a secret of the server")
-      else if (to === slow) {
-        slowAnswers = () => void answer({ greeting_override: { type: "text", text: "Dear {{first_name}}." }, first_name: "Zoe" })
-      } else if (to !== absent) answer({ first_name: "Grace", cart: { items: 3 }, provider: "theirs", note: "a\0b" })
-    })
+    const answer = (context: object) => response.end(JSON.stringify({ call_inbound: { initial_context: context } }))
+    if (to === failing) response.writeHead(500).end("a secret of the server")
+    else if (to === slow) {
+      slowAnswers = () => void answer({ greeting_override: { type: "text", text: "Dear {{first_name}}." }, first_name: "Zoe" })
+    } else if (to !== absent) answer({ first_name: "Grace", cart: { items: 3 }, provider: "theirs", note: "a\0b" })
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  // The cast holds because a server that listens on a port has such an address.
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   const world = await World.open(t, {
     // A callee who answers stays until they have been spoken to, however slow the machine.

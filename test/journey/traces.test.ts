@@ -1,7 +1,6 @@
 /** What a collector of traces is told about calls, requests and webhooks: where the time went, and nothing private. */
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import t, { type Test } from "tap"
+import { answeringServer } from "#test/support/answeringServer.ts"
 import { wholeFormsOf } from "#test/support/canaryTalk.ts"
 import { aloud, attemptsOf, until, World } from "#test/support/engine.ts"
 import { attributeOf, type ExportedSpan, TraceCollector } from "#test/support/traceCollector.ts"
@@ -17,14 +16,8 @@ const clientSpan = "b7ad6b7169203331"
 
 /** Receives webhooks at an address with a token. */
 const hook = async (t: Test) => {
-  const server = createServer((request, response) => void request.resume().on("end", () => response.writeHead(200).end()))
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  // The cast holds because a server that listens on a port has such an address.
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/${hookToken}`
+  const { url } = await answeringServer(t, (response) => response.end())
+  return `${url}/${hookToken}`
 }
 
 const open = async (t: Test, collector: TraceCollector, environment: Readonly<Record<string, string>> = {}) =>
@@ -161,9 +154,7 @@ t.test(
     await world.api.untilState(id, "completed")
     await until("span of the call", () => (collector.named("call").length > 0 ? true : undefined))
     const [attempt] = await attemptsOf(world.sql, id)
-    t.strictSame(
-      collector.named("call").map((span) => [span.traceId, attributeOf(span, "trunkline.is_adopted")]),
-      [[attempt?.id.replaceAll("-", ""), true]]
-    )
+    const spans = collector.named("call").map((span) => [span.traceId, attributeOf(span, "trunkline.is_adopted")])
+    t.strictSame(spans, [[attempt?.id.replaceAll("-", ""), true]])
   }
 )

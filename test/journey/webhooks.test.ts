@@ -1,8 +1,8 @@
 /** A campaign as its webhook endpoint sees it, with an engine that dies in the middle, and a receiver that does not always accept requests. */
 import { createHmac } from "node:crypto"
-import { createServer, type IncomingHttpHeaders } from "node:http"
-import type { AddressInfo } from "node:net"
+import type { IncomingHttpHeaders } from "node:http"
 import t, { type Test } from "tap"
+import { answeringServer } from "#test/support/answeringServer.ts"
 import { attemptsOf, judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 
 interface Received {
@@ -21,22 +21,12 @@ interface CloudEvent {
 /** Responds with the status that `judge` returns for a request. Undefined: no response. */
 const receiver = async (t: Test, judge: (earlier: number) => number | undefined) => {
   const received: Array<Received> = []
-  const server = createServer((request, response) => {
-    const chunks: Array<Buffer> = []
-    request.on("data", (chunk: Buffer) => chunks.push(chunk))
-    request.on("end", () => {
-      const status = judge(received.length)
-      received.push({ headers: request.headers, body: Buffer.concat(chunks).toString(), status })
-      if (status !== undefined) response.writeHead(status).end()
-    })
+  const { url } = await answeringServer(t, (response, { body, headers }) => {
+    const status = judge(received.length)
+    received.push({ headers, body, status })
+    if (status !== undefined) response.writeHead(status).end()
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  // The cast holds because a server that listens on a port has such an address.
-  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
+  return { received, url: `${url}/hook` }
 }
 
 /** Verifies a signature as https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md specifies. */
@@ -97,22 +87,13 @@ t.test("given an endpoint for all events and a campaign, when the engine is kill
   })
   await judge(t, world, id, 4)
 
-  t.strictSame(
-    received.filter((one) => !isSigned(secret, one)),
-    [],
-    "then every request is signed"
-  )
-  t.strictSame(
-    received.filter((one) => one.headers["webhook-id"] !== eventOf(one).id),
-    [],
-    "then the header names the event"
-  )
+  const unsigned = received.filter((one) => !isSigned(secret, one))
+  t.strictSame(unsigned, [], "then every request is signed")
+  const misnamed = received.filter((one) => one.headers["webhook-id"] !== eventOf(one).id)
+  t.strictSame(misnamed, [], "then the header names the event")
   const bodies = Map.groupBy(received, ({ headers }) => String(headers["webhook-id"]))
-  t.strictSame(
-    [...bodies.values()].filter((same) => new Set(same.map(({ body }) => body)).size > 1),
-    [],
-    "then an event has the same body every time"
-  )
+  const changed = [...bodies.values()].filter((same) => new Set(same.map(({ body }) => body)).size > 1)
+  t.strictSame(changed, [], "then an event has the same body every time")
   t.ok((bodies.get(String(received[held]?.headers["webhook-id"]))?.length ?? 0) > 1, "then the request without an answer is sent again")
   t.ok(received.filter(({ status }) => status === 500).length > 3, "some were refused, before and after")
 
@@ -133,11 +114,8 @@ t.test("given an endpoint for all events and a campaign, when the engine is kill
   )
   t.equal(new Set(completed.map(({ data }) => data["phone_number"])).size, 24, "then for every contact")
   const life = events.filter(({ subject }) => subject === `campaigns/${id}`)
-  t.strictSame(
-    life.map(({ type }) => type),
-    ["campaign.created", "campaign.started", "campaign.completed"],
-    "then the events of the campaign's life have arrived"
-  )
+  const steps = life.map(({ type }) => type)
+  t.strictSame(steps, ["campaign.created", "campaign.started", "campaign.completed"], "then the events of the campaign's life have arrived")
   const types = events.map(({ type }) => type)
   t.ok(types.indexOf("campaign.started") < types.findIndex((type) => type.startsWith("run.")), "then no call comes before its start")
   t.equal(types.at(-1), "campaign.completed", "then no call ends after the campaign")

@@ -89,11 +89,8 @@ t.test("given events that come before the reply to the request, then the call ta
 t.test("given a request without a reply, then looks decide", async (t) => {
   const found = async (name: string, world: Partial<World>, act: (scene: Scene) => Effect.Effect<unknown>, rest: ReadonlyArray<string>) => {
     const { log } = await play(given({ world: { originate: noReply, ...world } }), act)
-    t.strictSame(
-      log.filter((entry) => entry !== "look"),
-      [...accepted, ...rest],
-      name
-    )
+    const entries = log.filter((entry) => entry !== "look")
+    t.strictSame(entries, [...accepted, ...rest], name)
     return log.filter((entry) => entry === "look").length
   }
   const is = (presence: Effect.Success<World["lookup"]>) => ({ lookup: Effect.succeed(presence) })
@@ -112,10 +109,8 @@ t.test("given a request without a reply, then looks decide", async (t) => {
 
 t.test("given a process that is frozen right before the first byte, then the request leaves at its next moment", async (t) => {
   const { world } = await play(given({ world: { freezes: 2 } }), () => wait("3 seconds"))
-  t.strictSame(
-    world.dials.map(({ to }) => to),
-    ["+15551"]
-  )
+  const dialed = world.dials.map(({ to }) => to)
+  t.strictSame(dialed, ["+15551"])
 })
 
 t.test("given an attempt that was claimed as sent, then it is not marked again", async (t) => {

@@ -53,19 +53,15 @@ t.test("given a rate", async (t) => {
   t.test("of the trunk that is lower, then it applies", async (t) => {
     const { at } = await play(campaign(20, { ...fast, organizationShare: 100 }), () => wait("5 seconds"))
     t.equal(at.length, 20)
-    t.ok(
-      at.every((moment, i) => Math.abs(moment - i * 20.6) <= 1),
-      `${at}`
-    )
+    const areEven = at.every((moment, i) => Math.abs(moment - i * 20.6) <= 1)
+    t.ok(areEven, `${at}`)
   })
   t.test("and a database that is slow for a while, then no second holds more calls than the rate", async (t) => {
     const slow = campaignIn({ marking: Effect.sleep(700) }, 12, { organizationShare: 100, rateLimit: 4 })
     const { at } = await play(slow, (scene) => steps(wait("2 seconds"), sets(scene, { marking: Effect.void }), wait("8 seconds")))
     t.equal(at.length, 12)
-    t.ok(
-      at.every((moment) => at.filter((other) => other >= moment && other < moment + 1000).length <= 4),
-      `${at}`
-    )
+    const areFew = at.every((moment) => at.filter((other) => other >= moment && other < moment + 1000).length <= 4)
+    t.ok(areFew, `${at}`)
   })
 })
 

@@ -24,34 +24,32 @@ const supervise = (
   arrange: (world: World) => void = () => {},
   inboxes = CampaignInboxes.layer
 ) =>
-  run(
-    Effect.gen(function* () {
-      const world = new World()
-      arrange(world)
-      const begun: Array<number> = []
-      const actor = Layer.succeed(CampaignActor, {
-        run: () =>
-          Effect.flatMap(
-            TestClock.testClockWith((clock) => Effect.succeed(clock.currentTimeMillisUnsafe())),
-            (at) => Effect.suspend(() => (world.state === "running" ? life(world, begun.push(at)) : Effect.void))
-          )
-      })
-      const engine = CampaignSupervisor.layerSignals.pipe(
-        Layer.provide([CallNodes.layerNone, Promises.layerNone]),
-        Layer.provideMerge(CampaignSupervisor.layer.pipe(Layer.provide(EngineLock.layerHeld))),
-        Layer.provideMerge(Layer.mergeAll(actor, inboxes, Layer.succeed(FaultPauses, faultPausesOf(world)))),
-        Layer.provideMerge(TestRunner.layer)
-      )
-      yield* Effect.gen(function* () {
-        const signals = yield* Signals
-        yield* Effect.forkChild(signals.campaignRunning(campaignId, "1"))
-        yield* wait(0)
-        yield* act(world)
-      }).pipe(Effect.provide(engine))
-      const first = begun[0] ?? 0
-      return { begun: begun.map((at) => at - first), entries: world.entries, first, state: world.state }
+  run(function* () {
+    const world = new World()
+    arrange(world)
+    const begun: Array<number> = []
+    const actor = Layer.succeed(CampaignActor, {
+      run: () =>
+        Effect.flatMap(
+          TestClock.testClockWith((clock) => Effect.succeed(clock.currentTimeMillisUnsafe())),
+          (at) => Effect.suspend(() => (world.state === "running" ? life(world, begun.push(at)) : Effect.void))
+        )
     })
-  )
+    const engine = CampaignSupervisor.layerSignals.pipe(
+      Layer.provide([CallNodes.layerNone, Promises.layerNone]),
+      Layer.provideMerge(CampaignSupervisor.layer.pipe(Layer.provide(EngineLock.layerHeld))),
+      Layer.provideMerge(Layer.mergeAll(actor, inboxes, Layer.succeed(FaultPauses, faultPausesOf(world)))),
+      Layer.provideMerge(TestRunner.layer)
+    )
+    yield* Effect.gen(function* () {
+      const signals = yield* Signals
+      yield* Effect.forkChild(signals.campaignRunning(campaignId, "1"))
+      yield* wait(0)
+      yield* act(world)
+    }).pipe(Effect.provide(engine))
+    const first = begun[0] ?? 0
+    return { begun: begun.map((at) => at - first), entries: world.entries, first, state: world.state }
+  })
 
 const minutes = (count: number) => () => Effect.repeat(wait("1 minute"), { times: count - 1 })
 const dies = (after: "30 seconds" | "40 seconds" | "5 minutes" | 0) => Effect.andThen(Effect.sleep(after), Effect.die("broken"))

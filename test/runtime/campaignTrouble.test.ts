@@ -132,10 +132,8 @@ t.test("given a provider that does not answer", async (t) => {
     t.ok(crowd.length >= 4 && crowd.length <= 6, `${crowd}`)
     const probes = at.slice(crowd.length)
     t.equal(probes.length, 4, `${probes}`)
-    t.ok(
-      probes.every((each, index) => index === 0 || each - (probes[index - 1] ?? 0) >= 25_000),
-      `${probes}`
-    )
+    const areApart = probes.every((each, index) => index === 0 || each - (probes[index - 1] ?? 0) >= 25_000)
+    t.ok(areApart, `${probes}`)
     t.strictSame([entries, state], [["telephony_suspect", "telephony_unreachable"], "paused"])
     t.equal(contacts.filter((contact) => contact.state === "pending").length, 200 - at.length, "then no other contact has lost a try")
   })
@@ -226,10 +224,8 @@ t.test("given a pause", async (t) => {
       steps(wait(100), pause(scene), resume(scene), looks(scene), wait("5 seconds"))
     )
     // Not at one second, when the claim under the old permit returned.
-    t.strictSame(
-      dials.map(({ at }) => at >= 2000),
-      [true]
-    )
+    const areLate = dials.map(({ at }) => at >= 2000)
+    t.strictSame(areLate, [true])
   })
   t.test("and a resume during a call, when it ends busy, then the new owner dials its retry on time", async (t) => {
     const { at } = await play(campaign(1), (scene) =>

@@ -24,6 +24,7 @@ import { installClaims } from "#test/store/claims.ts"
 import { ours, theirs } from "#test/store/services.ts"
 import { canaries, conversationSoFar, recordsLayer } from "#test/support/conversationScene.ts"
 import { witness } from "#test/support/postgres.ts"
+import { effectOf, type Work } from "#test/support/run.ts"
 import { untilTrue } from "#test/support/until.ts"
 
 const { begin, claimBehind, database, ids, run, running } = await installClaims(t)
@@ -46,8 +47,8 @@ const engine = (dataDir: string) =>
     )
   )
 type Engine = Layer.Success<ReturnType<typeof engine>>
-const inEngine = <A, E>(dataDir: string, work: Effect.Effect<A, E, Engine | SqlClient.SqlClient | Scope.Scope>) =>
-  run(Effect.provide(work, engine(dataDir)))
+const inEngine = <A>(dataDir: string, work: Work<A, Engine | SqlClient.SqlClient | Scope.Scope>) =>
+  run(Effect.provide(effectOf(work), engine(dataDir)))
 
 const callOf = ({ callId, organizationId, phoneNumber, runId }: NewAttempt, keepsTranscript = true) => ({
   callId,
@@ -164,13 +165,11 @@ t.test("given a process that is killed during a conversation", async (t) => {
       usage_info: { llm: { "embedded#0|||rules": { total_tokens: 12 } }, tts: { "flite#0|||slt": 30 }, stt: { "scripted#0|||words": 1.5 } },
       annotations: { conversation: { turns: 2, latency_seconds: { first_audio: { p50: 0.24 } } } }
     })
-    t.strictSame(
-      eventsIn(row).map(({ type }) => type.slice("rtf-".length)),
-      [
-        ...["node-transition", "bot-text", "user-transcription", "ttfb-metric", "function-call-start", "function-call-end"],
-        ...["latency-measured", "node-transition", "user-transcription"]
-      ]
-    )
+    const types = eventsIn(row).map(({ type }) => type.slice("rtf-".length))
+    t.strictSame(types, [
+      ...["node-transition", "bot-text", "user-transcription", "ttfb-metric", "function-call-start", "function-call-end"],
+      ...["latency-measured", "node-transition", "user-transcription"]
+    ])
     t.match(
       readFileSync(join(dataDir, "files", String(row["transcript_key"])), "utf8"),
       /assistant: Hello zebrawood\.\n.*user: I like quicksilver\n/
@@ -202,16 +201,13 @@ t.test("given an opt-out that the database had no time to take, when the process
   const end = () => sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${name} AND wait_event = 'relation'`
   await untilTrue("the end of its statements", async () => (await end()).length === 0)
   await Effect.runPromise(unlock)
-  const known = await inEngine(
-    dataDir,
-    Effect.gen(function* () {
-      const { hasOptedOut } = (yield* LocalJournal).known(attempt.callId, undefined)
-      // Twice, as when a process that recovers it is killed.
-      for (let time = 1; time <= 2; time++) yield* ConversationRecords.use((_) => _.optedOut(attempt))
-      yield* ended(attempt, "node_lost")
-      return hasOptedOut
-    })
-  )
+  const known = await inEngine(dataDir, function* () {
+    const { hasOptedOut } = (yield* LocalJournal).known(attempt.callId, undefined)
+    // Twice, as when a process that recovers it is killed.
+    for (let time = 1; time <= 2; time++) yield* ConversationRecords.use((_) => _.optedOut(attempt))
+    yield* ended(attempt, "node_lost")
+    return hasOptedOut
+  })
   t.equal(known, true)
   t.equal((await sql`SELECT FROM opt_outs WHERE phone_number = ${attempt.phoneNumber}`).length, 1)
   const { gathered_context: gathered } = await runOf(attempt)
@@ -227,15 +223,12 @@ t.test("given a conversation that is over, when the call is recorded", async (t)
     _tag: "Remembered",
     gathered: { mood: "\u0000\ud800", call_disposition: "interested", call_tags: ["interested", "user_speech"] }
   }
-  const live = await inEngine(
-    dataDir,
-    Effect.gen(function* () {
-      yield* converse(attempt, [...conversationSoFar(false), concluded])
-      const live = metrics.live
-      yield* ended(attempt, "normal_clearing")
-      return live
-    })
-  )
+  const live = await inEngine(dataDir, function* () {
+    yield* converse(attempt, [...conversationSoFar(false), concluded])
+    const live = metrics.live
+    yield* ended(attempt, "normal_clearing")
+    return live
+  })
   const row = await runOf(attempt)
   t.match(row["gathered_context"], {
     call_disposition: "interested",
@@ -259,20 +252,17 @@ t.test("given an organization without transcripts, when its calls have been reco
   await sql`UPDATE runs SET logs = NULL, gathered_context = NULL`
   const attempt = await begun("+13035550104")
   const heard: Array<string> = []
-  await inEngine(
-    dataDir,
-    Effect.gen(function* () {
-      const { watch } = yield* LiveFeedback
-      yield* Effect.forkScoped(
-        Stream.runForEach(watch(ours, attempt.runId), (event) => Effect.sync(() => void heard.push(JSON.stringify(event)))),
-        { startImmediately: true }
-      )
-      yield* converse(attempt, conversationSoFar(false), false)
-      yield* ConversationRecords.use((_) => _.collect(attempt))
-      t.equal((yield* Effect.promise(() => Promise.all(canaries.map(columnsWith)))).flat().length, 0, "then none during the call")
-      yield* ended(attempt, "normal_clearing")
-    })
-  )
+  await inEngine(dataDir, function* () {
+    const { watch } = yield* LiveFeedback
+    yield* Effect.forkScoped(
+      Stream.runForEach(watch(ours, attempt.runId), (event) => Effect.sync(() => void heard.push(JSON.stringify(event)))),
+      { startImmediately: true }
+    )
+    yield* converse(attempt, conversationSoFar(false), false)
+    yield* ConversationRecords.use((_) => _.collect(attempt))
+    t.equal((yield* Effect.promise(() => Promise.all(canaries.map(columnsWith)))).flat().length, 0, "then none during the call")
+    yield* ended(attempt, "normal_clearing")
+  })
   t.strictSame((await Promise.all(canaries.map(columnsWith))).flat(), [])
   t.notMatch(allText(dataDir) + JSON.stringify(logged) + heard.join(""), anyCanary)
   const row = await runOf(attempt)
@@ -286,18 +276,15 @@ t.test(
   "given a database that stands still, when a conversation continues, then it does not wait, but its end waits for everything",
   async (t) => {
     const attempt = await begun("+13035550109")
-    const [waiting, isOver] = await inEngine(
-      folder(t),
-      Effect.gen(function* () {
-        const unlock = yield* Effect.promise(() => locked("conversation_entries IN ACCESS EXCLUSIVE MODE"))
-        yield* converse(attempt, conversationSoFar(true))
-        const fiber = yield* Effect.forkScoped(ended(attempt, "normal_clearing"), { startImmediately: true })
-        yield* Effect.promise(() => untilTrue("an opt-out", async () => (await outbox(attempt, "contact.opted_out")).length === 1))
-        const early = [metrics.entriesWaiting, fiber.pollUnsafe() !== undefined] as const
-        yield* Effect.andThen(unlock, Fiber.join(fiber))
-        return early
-      })
-    )
+    const [waiting, isOver] = await inEngine(folder(t), function* () {
+      const unlock = yield* Effect.promise(() => locked("conversation_entries IN ACCESS EXCLUSIVE MODE"))
+      yield* converse(attempt, conversationSoFar(true))
+      const fiber = yield* Effect.forkScoped(ended(attempt, "normal_clearing"), { startImmediately: true })
+      yield* Effect.promise(() => untilTrue("an opt-out", async () => (await outbox(attempt, "contact.opted_out")).length === 1))
+      const early = [metrics.entriesWaiting, fiber.pollUnsafe() !== undefined] as const
+      yield* Effect.andThen(unlock, Fiber.join(fiber))
+      return early
+    })
     t.ok(waiting > 0)
     t.equal(isOver, false)
     t.equal(eventsIn(await runOf(attempt)).length, 9)
@@ -314,16 +301,13 @@ t.test("given an end that waits in the journal until it can be recorded, then th
   const end = { ...bare, record: { ...bare.record, gatheredContext, logs: { realtime_feedback_events: [said] } } }
   const unlock = await locked("runs IN ACCESS EXCLUSIVE MODE")
   const kept = () => allText(join(dataDir, "journal"))
-  const waiting = await inEngine(
-    dataDir,
-    Effect.gen(function* () {
-      const fiber = yield* Effect.forkScoped(CallJournal.use((_) => _.ended(attempt, end)))
-      yield* Effect.promise(() => untilTrue("an end in the journal", () => kept().includes(`ended ${attempt.callId}`)))
-      const waiting = kept()
-      yield* Effect.andThen(unlock, Fiber.join(fiber))
-      return waiting
-    })
-  )
+  const waiting = await inEngine(dataDir, function* () {
+    const fiber = yield* Effect.forkScoped(CallJournal.use((_) => _.ended(attempt, end)))
+    yield* Effect.promise(() => untilTrue("an end in the journal", () => kept().includes(`ended ${attempt.callId}`)))
+    const waiting = kept()
+    yield* Effect.andThen(unlock, Fiber.join(fiber))
+    return waiting
+  })
   t.notMatch(waiting, /zebrawood|90125/)
   t.match(await runOf(attempt), {
     gathered_context: { dtmf_digits: "90125" },
@@ -334,19 +318,16 @@ t.test("given an end that waits in the journal until it can be recorded, then th
 t.test("given somebody who watches a call, then they see it, and nobody from another organization does", async (t) => {
   const attempt = await begun("+13035550105")
   const seen: Array<string> = []
-  await inEngine(
-    folder(t),
-    Effect.gen(function* () {
-      const { watch } = yield* LiveFeedback
-      for (const [who, organizationId] of [["we", ours] as const, ["they", theirs] as const])
-        yield* Effect.forkScoped(
-          Stream.runForEach(watch(organizationId, attempt.runId), ({ type }) => Effect.sync(() => void seen.push(`${who} ${type}`))),
-          { startImmediately: true }
-        )
-      yield* converse(attempt, conversationSoFar(false))
-      yield* ended(attempt, "normal_clearing")
-    })
-  )
+  await inEngine(folder(t), function* () {
+    const { watch } = yield* LiveFeedback
+    for (const [who, organizationId] of [["we", ours] as const, ["they", theirs] as const])
+      yield* Effect.forkScoped(
+        Stream.runForEach(watch(organizationId, attempt.runId), ({ type }) => Effect.sync(() => void seen.push(`${who} ${type}`))),
+        { startImmediately: true }
+      )
+    yield* converse(attempt, conversationSoFar(false))
+    yield* ended(attempt, "normal_clearing")
+  })
   t.equal(seen.length, 9)
   t.strictSame(seen.slice(0, 3), ["we rtf-node-transition", "we rtf-bot-text", "we rtf-ttfb-metric"])
 })
@@ -358,20 +339,16 @@ t.test("given entries that are written twice, and one that cannot be stored, the
   const row = (ordinal: number, content: object) => ({ callId, content: JSON.stringify(content), kind, ordinal, organizationId })
   const rows = [row(2, { n: 2 }), row(0, { n: 0 }), row(1, { n: 1 })]
   const broken = { ...row(4, {}), content: "no JSON" }
-  await run(
-    Effect.gen(function* () {
-      const { add, written } = yield* makeEntryWriter(new ConversationMetrics())
-      add(rows)
-      yield* written
-      add([...rows, broken, row(0, { n: 9 }), row(3, { n: 3 })])
-      yield* written
-    })
-  )
+  await run(function* () {
+    const { add, written } = yield* makeEntryWriter(new ConversationMetrics())
+    add(rows)
+    yield* written
+    add([...rows, broken, row(0, { n: 9 }), row(3, { n: 3 })])
+    yield* written
+  })
   const kept = await sql`SELECT content FROM conversation_entries WHERE call_id = ${callId} ORDER BY ordinal`
-  t.strictSame(
-    kept.map(({ content }) => content.n),
-    [0, 1, 2, 3]
-  )
+  const numbers = kept.map(({ content }) => content.n)
+  t.strictSame(numbers, [0, 1, 2, 3])
 
   await t.test("when their call has long been over, then they are deleted, and those of live calls are not", async (t) => {
     const live = await begun("+13035550107")

@@ -139,18 +139,12 @@ t.test("given a server that requires TLS, when an engine runs on it, then all of
   const sessions = await sql<Array<{ readonly name: string; readonly role: string; readonly ssl: boolean }>>`
     SELECT a.application_name AS name, a.usename AS role, s.ssl FROM pg_stat_activity a JOIN pg_stat_ssl s USING (pid)
     WHERE a.application_name LIKE 'trunkline%'`
-  t.ok(
-    sessions.some(({ name }) => / lock dialer$/.test(name)),
-    "the lock's, which also carries the operator's name"
-  )
-  t.ok(
-    sessions.some(({ role }) => /^trunkline_[0-9a-f]{16}$/.test(role)),
-    "those of requests"
-  )
-  t.strictSame(
-    sessions.filter(({ ssl }) => !ssl),
-    []
-  )
+  const isLock = sessions.some(({ name }) => / lock dialer$/.test(name))
+  t.ok(isLock, "the lock's, which also carries the operator's name")
+  const isOwn = sessions.some(({ role }) => /^trunkline_[0-9a-f]{16}$/.test(role))
+  t.ok(isOwn, "those of requests")
+  const plain = sessions.filter(({ ssl }) => !ssl)
+  t.strictSame(plain, [])
 })
 
 t.test("given a server that requires a client's certificate", async (t) => {

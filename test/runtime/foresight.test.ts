@@ -12,22 +12,20 @@ const part = (text: string): ModelPart => ({ _tag: "Text", text })
 /** Requests an answer to "yes" in advance, and then one to `said`: what that comes to, and how often the model was asked. */
 const answerTo = async (said: string, answer: LanguageModel["answer"]) => {
   let asked = 0
-  const exit = await runLive(
-    Effect.gen(function* () {
-      const foresight = new Foresight(yield* FiberSet.makeRuntime<never, void>())
-      const model = foresight.over({
-        provider: "test",
-        model: "test",
-        answer: (request) => {
-          asked++
-          return answer(request)
-        }
-      })
-      foresight.begin(requestOf("yes"))
-      yield* Effect.promise(() => untilTrue("request", () => asked === 1))
-      return yield* Effect.exit(Stream.runCollect(model.answer(requestOf(said))))
+  const exit = await runLive(function* () {
+    const foresight = new Foresight(yield* FiberSet.makeRuntime<never, void>())
+    const model = foresight.over({
+      provider: "test",
+      model: "test",
+      answer: (request) => {
+        asked++
+        return answer(request)
+      }
     })
-  )
+    foresight.begin(requestOf("yes"))
+    yield* Effect.promise(() => untilTrue("request", () => asked === 1))
+    return yield* Effect.exit(Stream.runCollect(model.answer(requestOf(said))))
+  })
   return { asked, exit }
 }
 

@@ -36,10 +36,8 @@ t.test("given a call without a name, when a search finds another call, then noth
       t.strictSame([...new Set(endsIn(log))], ["ended unknown"], `${whose}, ${how}: it counts as not found`)
       t.strictSame(namesSeen(world, callId), [], "then its operations get no name")
       t.notOk(world.owners.has(callId), "nor is one kept")
-      t.ok(
-        logged.some(([said]) => String(said).includes("another call than")),
-        "the log tells"
-      )
+      const isTold = logged.some(([said]) => String(said).includes("another call than"))
+      t.ok(isTold, "the log tells")
     }
 })
 
@@ -88,8 +86,6 @@ t.test("given a database that is away, when a search finds a call, then it is no
     )
   )
   t.ok(log.indexOf("ended busy") > log.indexOf("back"))
-  t.notOk(
-    log.slice(0, log.indexOf("back")).some((entry) => entry.startsWith("line free")),
-    "nor has it ended in memory"
-  )
+  const isFree = log.slice(0, log.indexOf("back")).some((entry) => entry.startsWith("line free"))
+  t.notOk(isFree, "nor has it ended in memory")
 })

@@ -23,15 +23,14 @@ const given = (t: Test, most = 10) => {
       atOnce: 2,
       most,
       restMillis: 0,
-      write: (items) =>
-        Effect.gen(function* () {
-          statements.push(items)
-          const gate = Deferred.makeUnsafe<void>()
-          gates.push(() => Deferred.doneUnsafe(gate, Effect.void))
-          yield* Deferred.await(gate)
-          for (const item of items) yield* failures[item] ?? Effect.void
-          return items.map((item) => `${item} written`)
-        })
+      write: Effect.fnUntraced(function* (items) {
+        statements.push(items)
+        const gate = Deferred.makeUnsafe<void>()
+        gates.push(() => Deferred.doneUnsafe(gate, Effect.void))
+        yield* Deferred.await(gate)
+        for (const item of items) yield* failures[item] ?? Effect.void
+        return items.map((item) => `${item} written`)
+      })
     }).pipe(Effect.provideService(Scope.Scope, scope))
   )
   const write = (item: string, lane = "lane") => Effect.runPromiseExit(gathering(lane, item))
@@ -52,10 +51,8 @@ t.test("when items arrive during a statement, then they are written next, togeth
   t.strictSame(statements, [["a"]], "the first goes at once")
   for (let count = 0; count < 3; count++) await letGo()
   t.strictSame(statements, [["a"], ["b", "c"], ["d"]])
-  t.strictSame(
-    (await Promise.all(written)).map((exit) => Exit.isSuccess(exit) && exit.value),
-    ["a written", "b written", "c written", "d written"]
-  )
+  const results = (await Promise.all(written)).map((exit) => Exit.isSuccess(exit) && exit.value)
+  t.strictSame(results, ["a written", "b written", "c written", "d written"])
 })
 
 t.test("when lanes differ, then they do not wait for each other, unless too many statements run", async (t) => {
@@ -91,10 +88,8 @@ story("given lanes that rest, when items arrive during a rest, then they are wri
   yield* begin("d", "e", "f", "g", "h", "i", "j")
   t.strictSame(statements.slice(2), [["d"]], "the lane has rested")
   yield* TestClock.adjust(10)
-  t.strictSame(
-    statements.slice(3).map((items) => items.join("")),
-    ["efg", "hij"]
-  )
+  const later = statements.slice(3).map((items) => items.join(""))
+  t.strictSame(later, ["efg", "hij"])
 })
 
 for (const item of ["bad", "impossible"]) {

@@ -175,17 +175,15 @@ story(
 
 t.test("given a session that throws, then another takes its place, and the line continues", async (t) => {
   const replaced = (opening: Opening) =>
-    run(
-      Effect.gen(function* () {
-        const { heard, hearing, last, sessions } = yield* begun(opening)
-        hearing.write(frame(1))
-        yield* settled
-        hearing.finalize()
-        yield* settled
-        hearing.write(frame(2))
-        return { sessions: sessions.length, heard, told: last().told }
-      })
-    )
+    run(function* () {
+      const { heard, hearing, last, sessions } = yield* begun(opening)
+      hearing.write(frame(1))
+      yield* settled
+      hearing.finalize()
+      yield* settled
+      hearing.write(frame(2))
+      return { sessions: sessions.length, heard, told: last().told }
+    })
   t.strictSame(await replaced("dies"), { sessions: 2, heard: [lost], told: [1, "finalize", 2] })
   t.strictSame(await replaced("throws at audio"), { sessions: 2, heard: [lost], told: ["finalize", 2] })
   t.strictSame(await replaced("throws at finalize"), { sessions: 2, heard: [lost, unanswered], told: [2] })
@@ -208,18 +206,16 @@ story("given sessions that fail one after the other, then each waits longer, and
 
 t.test("given a session that understands something, then earlier failures no longer count", async (t) => {
   const lasting = (text: string) =>
-    run(
-      Effect.gen(function* () {
-        const { last, sessions } = yield* begun("fails", "fails", "fails", "opens")
+    run(function* () {
+      const { last, sessions } = yield* begun("fails", "fails", "fails", "opens")
+      yield* TestClock.adjust("10 seconds")
+      last().emit(final(text, false))
+      for (let failure = 0; failure < 3; failure++) {
+        last().emit({ _tag: "Failed", error: gone })
         yield* TestClock.adjust("10 seconds")
-        last().emit(final(text, false))
-        for (let failure = 0; failure < 3; failure++) {
-          last().emit({ _tag: "Failed", error: gone })
-          yield* TestClock.adjust("10 seconds")
-        }
-        return sessions.length
-      })
-    )
+      }
+      return sessions.length
+    })
   t.equal(await lasting("yes"), 7)
   t.equal(await lasting(""), 5, "but silence is understood by everybody")
 })

@@ -97,10 +97,8 @@ story("given more unused uploads than a batch takes, and two nodes at once, then
     SELECT 'campaigns/1/' || md5(n::text) || '_a.csv', ${ours}, 'a.csv', '', now() - interval '2 days' FROM generate_series(1, 250) n`
   const lines = (yield* Effect.all([keepHouse(), keepHouse()], { concurrency: 2 })).flat()
   t.strictSame(yield* sql`SELECT key FROM uploads WHERE used_at IS NULL`, [])
-  t.equal(
-    lines.reduce((sum, { annotations }) => sum + Number(annotations["uploads"]), 0),
-    250
-  )
+  const removed = lines.reduce((sum, { annotations }) => sum + Number(annotations["uploads"]), 0)
+  t.equal(removed, 250)
 })
 
 story("given a file that cannot be removed, then its row stays, the others go, and it is tried again the next time", function* (t) {
@@ -231,10 +229,8 @@ story("given kept answers of two organizations, then those older than a day go, 
     SELECT ${ours}, 'r', n::text, gen_random_uuid(), '', now() - interval '2 days', now(), 200, '' FROM generate_series(1, 2100) n`
   t.strictSame(yield* keepHouse(), [deleted({ idempotencyKeys: 2104 })])
   const left = yield* sql<{ readonly key: string }>`SELECT key FROM idempotency_keys ORDER BY key, organization_id`
-  t.strictSame(
-    left.map(({ key }) => key),
-    ["worked on", "worked on", "young", "young"]
-  )
+  const keys = left.map(({ key }) => key)
+  t.strictSame(keys, ["worked on", "worked on", "young", "young"])
 })
 
 for (const [kept, auditDays, left] of [

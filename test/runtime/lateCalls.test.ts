@@ -86,15 +86,14 @@ t.test("given a call that was written off unseen", async (t) => {
 })
 
 /** Reports what the carrier of another configuration says about the call, which the owner of that configuration can forge. */
-const forges = (scene: Scene, event: TrunkEvent) =>
-  Effect.gen(function* () {
-    const { provider, trunk } = scene.world
-    if (trunk !== undefined) scene.world.trunk = { ...trunk, id: TelephonyConfigId.make(4) }
-    const other = yield* (yield* TrunkPool).get(TelephonyConfigId.make(4))
-    scene.world.provider = provider
-    other?.hear(callId, event)
-    yield* settled
-  })
+const forges = Effect.fnUntraced(function* (scene: Scene, event: TrunkEvent) {
+  const { provider, trunk } = scene.world
+  if (trunk !== undefined) scene.world.trunk = { ...trunk, id: TelephonyConfigId.make(4) }
+  const other = yield* (yield* TrunkPool).get(TelephonyConfigId.make(4))
+  scene.world.provider = provider
+  other?.hear(callId, event)
+  yield* settled
+})
 
 t.test("given a call that was written off unseen, when another configuration reports it", async (t) => {
   t.test("as over, then it keeps its slot, and its run does not mention it", async (t) => {

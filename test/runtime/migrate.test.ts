@@ -221,20 +221,18 @@ const schemaOf = async (sql: Witness) => ({
 })
 
 t.test("an early database is upgraded, and its records are kept", async (t) => {
-  const { fresh, organizations, present, records, upgraded } = await runLive(
-    Effect.gen(function* () {
-      const [old, empty] = [yield* emptyDatabase, yield* emptyDatabase]
-      yield* asWitness(old, asBefore)
-      yield* Effect.all([migrating(old), migrating(empty)])
-      return {
-        fresh: yield* asWitness(empty, schemaOf),
-        organizations: yield* asWitness(old, (sql) => sql`SELECT name, concurrency_limit FROM organizations`),
-        present: yield* readMigrations(),
-        records: yield* asWitness(old, recordsIn),
-        upgraded: yield* asWitness(old, schemaOf)
-      }
-    })
-  )
+  const { fresh, organizations, present, records, upgraded } = await runLive(function* () {
+    const [old, empty] = [yield* emptyDatabase, yield* emptyDatabase]
+    yield* asWitness(old, asBefore)
+    yield* Effect.all([migrating(old), migrating(empty)])
+    return {
+      fresh: yield* asWitness(empty, schemaOf),
+      organizations: yield* asWitness(old, (sql) => sql`SELECT name, concurrency_limit FROM organizations`),
+      present: yield* readMigrations(),
+      records: yield* asWitness(old, recordsIn),
+      upgraded: yield* asWitness(old, schemaOf)
+    }
+  })
   t.strictSame(
     records.map(({ checksum, file, is_old }) => [file, checksum, is_old]),
     present.map(({ checksum, file }, at) => [...(early[at] ?? [file, checksum]), at < early.length])

@@ -122,10 +122,8 @@ t.test("given nodes that cannot be sent as they are, then they are dead-lettered
     const all = await deliveries(run)
     return all.length === 5 && all.every(({ state }) => state !== "pending") ? all : undefined
   })
-  t.strictSame(
-    found.map(({ lastError }) => lastError),
-    ["url_missing", "method_unknown", "url_refused", "payload_too_large", undefined]
-  )
+  const errors = found.map(({ lastError }) => lastError)
+  t.strictSame(errors, ["url_missing", "method_unknown", "url_refused", "payload_too_large", undefined])
   t.equal(to.received.length, 1)
 })
 
@@ -148,10 +146,8 @@ t.test("given a node whose receiver does not accept requests", async (t) => {
     const [first, second] = await arrived(to, 2)
     t.equal(second?.body, first?.body)
     t.equal(second?.headers["x-dograh-delivery-id"], first?.headers["x-dograh-delivery-id"])
-    t.strictSame(
-      [first, second].map((one) => one?.headers["x-dograh-delivery-attempt"]),
-      ["1", "2"]
-    )
+    const attempts = [first, second].map((one) => one?.headers["x-dograh-delivery-attempt"])
+    t.strictSame(attempts, ["1", "2"])
   })
 
   t.test("when nothing listens there, then it is tried again", async (t) => {
@@ -174,10 +170,8 @@ t.test("given nodes that are turned off, and a version that is no longer current
     })
     const run = await call()
     await arrived(old, 3)
-    t.strictSame(
-      (await deliveries(run)).map(({ nodeId }) => nodeId),
-      ["null", "text", "on"]
-    )
+    const ids = (await deliveries(run)).map(({ nodeId }) => nodeId)
+    t.strictSame(ids, ["null", "text", "on"])
     await publish()
     t.strictSame(await deliveries(await call()), [], "and nothing is written for a version without any")
   })
@@ -317,10 +311,8 @@ t.test("given a success that cannot be recorded, when its lease has expired, the
   await query((sql) => sql`DROP TRIGGER refused ON node_webhook_deliveries`)
   await makeDue(run)
   t.match(await settled(run, { state: "succeeded" }), { attempts: 1, lastError: undefined })
-  t.strictSame(
-    (await arrived(to, 2)).map(({ headers }) => headers["x-dograh-delivery-attempt"]),
-    ["1", "1"]
-  )
+  const attempts = (await arrived(to, 2)).map(({ headers }) => headers["x-dograh-delivery-attempt"])
+  t.strictSame(attempts, ["1", "1"])
 })
 
 t.test("given an organization with many deliveries in flight, when there is room, then others come first", async (t) => {

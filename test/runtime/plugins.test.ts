@@ -87,10 +87,8 @@ t.test("given no names, then all built-in adapters are there", async (t) => {
 t.test("given an adapter in a package, when it is named, then it is available beside the built-in ones", async (t) => {
   await install("voice-adapter-acme", acme)
   const all = await registryOf("ari, voice-adapter-acme")
-  t.strictSame(
-    all.map((adapter) => adapter.manifest.provider),
-    ["acme", "ari"]
-  )
+  const providers = all.map((adapter) => adapter.manifest.provider)
+  t.strictSame(providers, ["acme", "ari"])
   t.strictSame(Object.keys(all[0]?.fields ?? {}), ["account"])
 })
 

@@ -131,11 +131,8 @@ t.test("given a recording that cannot be played, when the callee answers, then t
   for (const name of ["ra-unknown", "ra-gone", "ra-text", "ra-empty", "ra-cut"]) {
     const { heard, report } = await call({ recording: named(name) }, { speaks: true })
     t.ok(heard.equals(spoken), `${name}: what is heard is the spoken greeting`)
-    t.match(
-      report.events.find((event) => "type" in event && event.type === "rtf-pipeline-error"),
-      { payload: problem },
-      name
-    )
+    const failure = report.events.find((event) => "type" in event && event.type === "rtf-pipeline-error")
+    t.match(failure, { payload: problem }, name)
     t.match(report.transcriptText, / assistant: Hello and good morning to you\n$/, name)
   }
   const foreign = await call({ recording: named("ra-wav"), organizationId: OrganizationId.make(2) }, { speaks: true })

@@ -37,21 +37,19 @@ class Configuration {
 
 t.test("while the mark cannot be written, a refused number is left out anyway", async (t) => {
   const configuration = new Configuration()
-  await run(
-    Effect.gen(function* () {
-      configuration.isDatabaseDown = true
-      yield* Effect.forkChild(configuration.refuse(foreign), { startImmediately: true })
-      yield* configuration.refuse(foreign)
-      t.strictSame(configuration.shown(), ownOnly)
-      t.equal(configuration.shown(), configuration.shown(), "and nothing is created again for each call")
-      yield* TestClock.adjust("1 minute")
-      t.strictSame([configuration.shown(), configuration.marked], [ownOnly, []])
-      configuration.isDatabaseDown = false
-      yield* TestClock.adjust("10 seconds")
-      t.strictSame(configuration.marked, [foreign], "it is marked once, when that is possible")
-      t.strictSame(configuration.shown(), ownOnly)
-    })
-  )
+  await run(function* () {
+    configuration.isDatabaseDown = true
+    yield* Effect.forkChild(configuration.refuse(foreign), { startImmediately: true })
+    yield* configuration.refuse(foreign)
+    t.strictSame(configuration.shown(), ownOnly)
+    t.equal(configuration.shown(), configuration.shown(), "and nothing is created again for each call")
+    yield* TestClock.adjust("1 minute")
+    t.strictSame([configuration.shown(), configuration.marked], [ownOnly, []])
+    configuration.isDatabaseDown = false
+    yield* TestClock.adjust("10 seconds")
+    t.strictSame(configuration.marked, [foreign], "it is marked once, when that is possible")
+    t.strictSame(configuration.shown(), ownOnly)
+  })
 })
 
 t.test("once a person has cleared the mark, the number is shown again", async (t) => {

@@ -54,10 +54,8 @@ t.test("given a refusal that quotes the number, then it is stored and reported w
     )
     if (reason === "unreachable") t.equal(trunk?.trouble()?.detail, detail)
     t.notMatch(JSON.stringify(logged), /15551/)
-    t.match(
-      logged.find(([message]) => message === "an originate was refused"),
-      ["an originate was refused", { callId, detail }]
-    )
+    const entry = logged.find(([message]) => message === "an originate was refused")
+    t.match(entry, ["an originate was refused", { callId, detail }])
   }
 })
 

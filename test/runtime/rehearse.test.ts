@@ -137,14 +137,12 @@ t.test("given a model that cannot be opened or never answers, then the test fail
     "visits: 'start' was never entered"
   ])
   const script = scriptOf([{ says: "yes" }], { visits: ["start"] })
-  const verdict = await run(
-    Effect.gen(function* () {
-      const plan = planOf(greets("Hi."))
-      const fiber = yield* Effect.forkChild(rehearse({ plan, model: played(() => "hangs"), script, limit }))
-      yield* TestClock.adjust(limit)
-      return yield* Fiber.join(fiber)
-    })
-  )
+  const verdict = await run(function* () {
+    const plan = planOf(greets("Hi."))
+    const fiber = yield* Effect.forkChild(rehearse({ plan, model: played(() => "hangs"), script, limit }))
+    yield* TestClock.adjust(limit)
+    return yield* Fiber.join(fiber)
+  })
   t.strictSame(said(verdict), ["run: the conversation had not come to its end after 60 s"])
 })
 

@@ -37,20 +37,18 @@ const attempt: LeftAttempt = {
 
 /** The contact, and what was asked and recorded, once the provider has said for three minutes that it has no such call. */
 const settled = (left: KnownCall["left"]) =>
-  run(
-    Effect.gen(function* () {
-      const world = new World()
-      world.contacts = [{ dueAt: 0, retriesUsed: 0, rowNo: 1, state: "dialing" }]
-      world.attempts.set(callId, { contact: world.contacts[0], dialEpoch: 1, state: "sent" })
-      world.left = left
-      yield* Effect.gen(function* () {
-        const settle = yield* settler
-        yield* settle(attempt)
-        yield* wait("3 minutes")
-      }).pipe(Effect.provide(layerOf(world, { DRAIN: "0" })))
-      return { contact: world.contacts[0]?.state, dials: world.dials, log: [...new Set(world.log)] }
-    })
-  )
+  run(function* () {
+    const world = new World()
+    world.contacts = [{ dueAt: 0, retriesUsed: 0, rowNo: 1, state: "dialing" }]
+    world.attempts.set(callId, { contact: world.contacts[0], dialEpoch: 1, state: "sent" })
+    world.left = left
+    yield* Effect.gen(function* () {
+      const settle = yield* settler
+      yield* settle(attempt)
+      yield* wait("3 minutes")
+    }).pipe(Effect.provide(layerOf(world, { DRAIN: "0" })))
+    return { contact: world.contacts[0]?.state, dials: world.dials, log: [...new Set(world.log)] }
+  })
 
 t.test("given an attempt that was marked as sent by a process that is gone", async (t) => {
   const check = async (left: KnownCall["left"], expected: unknown) => t.strictSame(await settled(left), expected, left)

@@ -73,11 +73,8 @@ const worker = new URL(
   })
 `)}`
 )
-const speaking = <A, E>(use: (tts: Tts["Service"]) => Effect.Effect<A, E, FliteVoices | Scope.Scope>, options: FliteOptions = { worker }) =>
-  Effect.runPromise(Effect.scoped(Tts.use(use)).pipe(Effect.provide(fliteLayer({ workers: 1, ...options }))))
-
 /** Requests speech, and records when it is ready. */
-const asking = (tts: Tts["Service"], order: Array<string>) => (text: string, wanted?: SpeechWanted) =>
+const askingOf = (tts: Tts["Service"], order: Array<string>) => (text: string, wanted?: SpeechWanted) =>
   Effect.forkChild(
     Effect.map(tts.speak(text, wanted), ([count]) => {
       order.push(text)
@@ -85,6 +82,21 @@ const asking = (tts: Tts["Service"], order: Array<string>) => (text: string, wan
     }),
     { startImmediately: true }
   )
+
+interface Speaking {
+  readonly tts: Tts["Service"]
+  readonly ask: ReturnType<typeof askingOf>
+  /** The texts that were asked for and are ready, in the order of that. */
+  readonly order: ReadonlyArray<string>
+}
+const speaking = <A>(
+  use: (speaking: Speaking) => Effect.gen.Return<A, unknown, FliteVoices | Scope.Scope>,
+  options: FliteOptions = { worker }
+) => {
+  const order: Array<string> = []
+  const work = Tts.use((tts) => Effect.gen(() => use({ tts, ask: askingOf(tts, order), order })))
+  return Effect.runPromise(Effect.scoped(work).pipe(Effect.provide(fliteLayer({ workers: 1, ...options }))))
+}
 
 /** Lets the slow worker answer, and waits for what it makes. The worker may not listen yet, so it is told again and again. */
 const released = <A, E>(slow: Effect.Effect<A, E>) =>
@@ -98,92 +110,74 @@ const released = <A, E>(slow: Effect.Effect<A, E>) =>
   })
 
 t.test("given greetings of phones that ring, when one of them is answered, then its greeting is made next", async (t) => {
-  const order: Array<string> = []
-  await speaking((tts) =>
-    Effect.gen(function* () {
-      const ask = asking(tts, order)
-      const far = Number.MAX_SAFE_INTEGER
-      const prepared = [yield* ask("first", ringing(far)), yield* ask("second", ringing(far)), yield* ask("third", ringing(far))]
-      yield* Fiber.joinAll([...prepared, yield* ask("third")])
-    })
-  )
+  const order = await speaking(function* ({ ask, order }) {
+    const far = Number.MAX_SAFE_INTEGER
+    const prepared = [yield* ask("first", ringing(far)), yield* ask("second", ringing(far)), yield* ask("third", ringing(far))]
+    yield* Fiber.joinAll([...prepared, yield* ask("third")])
+    return order
+  })
   t.strictSame([...new Set(order)], ["first", "third", "second"])
 })
 
 t.test("given greetings that wait, when their calls have ended, then only what somebody else wants as well is made", async (t) => {
-  const order: Array<string> = []
-  const count = await speaking((tts) =>
-    Effect.gen(function* () {
-      const ask = asking(tts, order)
-      const first = yield* ask("first 50")
-      const ended = [yield* ask("nobody's"), yield* ask("shared")]
-      const other = yield* ask("shared")
-      yield* Fiber.interruptAll(ended)
-      yield* Fiber.joinAll([first, other])
-      return (yield* tts.speak("last"))[0]
-    })
-  )
-  t.strictSame([order, count], [["first 50", "shared"], 3])
+  const made = await speaking(function* ({ ask, order, tts }) {
+    const first = yield* ask("first 50")
+    const ended = [yield* ask("nobody's"), yield* ask("shared")]
+    const other = yield* ask("shared")
+    yield* Fiber.interruptAll(ended)
+    yield* Fiber.joinAll([first, other])
+    return [order, (yield* tts.speak("last"))[0]]
+  })
+  t.strictSame(made, [["first 50", "shared"], 3])
 })
 
 t.test("given two workers, when one is busy, then the other makes what comes next, and neither two at a time", async (t) => {
-  const order: Array<string> = []
-  const counts = await speaking(
-    (tts) =>
-      Effect.gen(function* () {
-        const ask = asking(tts, order)
-        const slow = yield* ask("slow")
-        const quick = yield* Fiber.joinAll([yield* ask("quick 1"), yield* ask("quick 2"), yield* ask("quick 3")])
-        return [yield* released(Fiber.join(slow)), ...quick]
-      }),
+  const made = await speaking(
+    function* ({ ask, order }) {
+      const slow = yield* ask("slow")
+      const quick = yield* Fiber.joinAll([yield* ask("quick 1"), yield* ask("quick 2"), yield* ask("quick 3")])
+      const counts = [yield* released(Fiber.join(slow)), ...quick]
+      return [order.at(-1), counts]
+    },
     { worker, workers: 2 }
   )
-  t.strictSame([order.at(-1), counts], ["slow", [1, 1, 2, 3]])
+  t.strictSame(made, ["slow", [1, 1, 2, 3]])
 })
 
 t.test("given a worker that is busy, when more is asked for, then the metrics show its current work and the queue", async (t) => {
-  const order: Array<string> = []
-  const jobs = await speaking((tts) =>
-    Effect.gen(function* () {
-      const { pools } = yield* CurrentSpeechMetrics
-      const jobs = () => [pools.get("flite")?.running(), pools.get("flite")?.waiting()]
-      const ask = asking(tts, order)
-      const before = jobs()
-      const slow = yield* ask("slow")
-      const next = [yield* ask("next"), yield* ask("last"), yield* ask("last")]
-      const during = jobs()
-      yield* released(Fiber.joinAll([slow, ...next]))
-      return { before, during, after: jobs() }
-    })
-  )
+  const jobs = await speaking(function* ({ ask }) {
+    const { pools } = yield* CurrentSpeechMetrics
+    const jobs = () => [pools.get("flite")?.running(), pools.get("flite")?.waiting()]
+    const before = jobs()
+    const slow = yield* ask("slow")
+    const next = [yield* ask("next"), yield* ask("last"), yield* ask("last")]
+    const during = jobs()
+    yield* released(Fiber.joinAll([slow, ...next]))
+    return { before, during, after: jobs() }
+  })
   t.strictSame(jobs, { before: [0, 0], during: [1, 2], after: [0, 0] })
 })
 
 t.test("given a full queue, when a text is wanted sooner, then the one that is wanted last makes room", async (t) => {
-  const exits = await speaking((tts) =>
-    Effect.gen(function* () {
-      const ask = asking(tts, [])
-      yield* ask("busy 300")
-      for (let i = 1; i < 1024; i++) yield* ask(`w${"x".repeat(i)}`, ringing(Number.MAX_SAFE_INTEGER - 2000 + i))
-      const last = yield* ask("last", ringing(Number.MAX_SAFE_INTEGER))
-      const late = yield* ask("too late", ringing(Number.MAX_SAFE_INTEGER))
-      const soon = yield* ask("soon")
-      return yield* Effect.forEach([soon, last, late], Fiber.await)
-    })
-  )
+  const exits = await speaking(function* ({ ask }) {
+    yield* ask("busy 300")
+    for (let i = 1; i < 1024; i++) yield* ask(`w${"x".repeat(i)}`, ringing(Number.MAX_SAFE_INTEGER - 2000 + i))
+    const last = yield* ask("last", ringing(Number.MAX_SAFE_INTEGER))
+    const late = yield* ask("too late", ringing(Number.MAX_SAFE_INTEGER))
+    const soon = yield* ask("soon")
+    return yield* Effect.forEach([soon, last, late], Fiber.await)
+  })
   t.strictSame(exits.map(Exit.isSuccess), [true, false, false])
 })
 
 t.test("given a voice that has not spoken yet, when it is warmed up with unknown text, then its worker is ready beforehand", async (t) => {
-  const counts = await speaking((tts) =>
-    Effect.gen(function* () {
-      yield* tts.warm(["one"])
-      yield* tts.warm(["one"])
-      const first = (yield* tts.speak("one"))[0]
-      yield* tts.warm(["one", "two"])
-      return [first, (yield* tts.speak("two"))[0]]
-    })
-  )
+  const counts = await speaking(function* ({ tts }) {
+    yield* tts.warm(["one"])
+    yield* tts.warm(["one"])
+    const first = (yield* tts.speak("one"))[0]
+    yield* tts.warm(["one", "two"])
+    return [first, (yield* tts.speak("two"))[0]]
+  })
   t.strictSame(counts, [2, 3])
 })
 
@@ -191,8 +185,7 @@ t.test("given speech that waits, when the engine stops, then nobody waits for it
   const exits = await Effect.runPromise(
     Effect.gen(function* () {
       const scope = yield* Scope.make()
-      const tts = Context.get(yield* Layer.buildWithScope(fliteLayer({ worker, workers: 1 }), scope), Tts)
-      const ask = asking(tts, [])
+      const ask = askingOf(Context.get(yield* Layer.buildWithScope(fliteLayer({ worker, workers: 1 }), scope), Tts), [])
       const all = [yield* ask("slow 60000"), yield* ask("waits")]
       yield* Scope.close(scope, Exit.void)
       return yield* Effect.forEach(all, Fiber.await)
@@ -203,19 +196,16 @@ t.test("given speech that waits, when the engine stops, then nobody waits for it
 
 t.test("given more greetings than can be made while phones ring, then they delay only each other", async (t) => {
   const [mine, others] = [CampaignId.make(1), CampaignId.make(2)]
-  const crowded = await speaking((tts) =>
-    Effect.gen(function* () {
-      const ask = asking(tts, [])
-      yield* tts.speak("slow 1000")
-      const before = tts.isCrowdedBy(mine)
-      const all = yield* Effect.forEach(Array.from({ length: 60 }), (_, index) =>
-        ask(`${"x".repeat(index)} 500`, { ...ringing(0), campaignId: mine })
-      )
-      const full = [tts.isCrowdedBy(mine), tts.isCrowdedBy(others)]
-      yield* Fiber.interruptAll(all)
-      return [before, ...full, tts.isCrowdedBy(mine)]
-    })
-  )
+  const crowded = await speaking(function* ({ ask, tts }) {
+    yield* tts.speak("slow 1000")
+    const before = tts.isCrowdedBy(mine)
+    const all = yield* Effect.forEach(Array.from({ length: 60 }), (_, index) =>
+      ask(`${"x".repeat(index)} 500`, { ...ringing(0), campaignId: mine })
+    )
+    const full = [tts.isCrowdedBy(mine), tts.isCrowdedBy(others)]
+    yield* Fiber.interruptAll(all)
+    return [before, ...full, tts.isCrowdedBy(mine)]
+  })
   t.strictSame(crowded, [false, true, false, false])
 })
 
@@ -252,7 +242,10 @@ t.test("given lines that may be spoken next, then their beginnings are made, unt
 const real: FliteOptions = {}
 
 t.test("says the same text in the same way, whichever worker says it", async (t) => {
-  const said = () => speaking(({ speak }) => speak("Hello, this is Anna. Dr. Smith sees you at 3pm."), real)
+  const said = () =>
+    speaking(function* ({ tts }) {
+      return yield* tts.speak("Hello, this is Anna. Dr. Smith sees you at 3pm.")
+    }, real)
   const [one, other] = [await said(), await said()]
   t.ok(one.length % 160 === 0 && one.length > 2 * 8000 && one.length < 8 * 8000, `${one.length} bytes`)
   t.ok(new Set(one).size > 100, "it is not silence")
@@ -261,51 +254,39 @@ t.test("says the same text in the same way, whichever worker says it", async (t)
 
 t.test("synthesizes a text once, for all requests at the same time or later, unless the cache has no room for it", async (t) => {
   const spoken = (options: FliteOptions) =>
-    speaking(
-      ({ speak }) =>
-        Effect.gen(function* () {
-          const together = yield* Effect.all([speak("one"), speak("one"), speak("one")], { concurrency: "unbounded" })
-          return [...together, yield* speak("one")]
-        }),
-      options
-    )
+    speaking(function* ({ tts: { speak } }) {
+      const together = yield* Effect.all([speak("one"), speak("one"), speak("one")], { concurrency: "unbounded" })
+      return [...together, yield* speak("one")]
+    }, options)
   const [first, ...others] = await spoken({ worker })
   t.ok(others.every((speech) => speech === first))
   t.equal(first?.[0], 1)
-  t.strictSame(
-    (await spoken({ worker, cacheBytes: 0 })).map(([count]) => count),
-    [1, 1, 1, 2]
-  )
+  const counts = (await spoken({ worker, cacheBytes: 0 })).map(([count]) => count)
+  t.strictSame(counts, [1, 1, 1, 2])
 })
 
+/** The number of each text's speech, or the reason why there is none. */
+const outcomesOf = (texts: ReadonlyArray<string>, options: FliteOptions) =>
+  speaking(function* ({ tts }) {
+    const outcome = (text: string) => Effect.match(tts.speak(text), { onSuccess: ([count]) => count, onFailure: ({ reason }) => reason })
+    return yield* Effect.forEach(texts, outcome, { concurrency: "unbounded" })
+  }, options)
+
 t.test("refuses text that cannot be spoken", async (t) => {
-  const texts = ["日本語", "  ", "x".repeat(4001)]
-  const reasons = await speaking(
-    ({ speak }) => Effect.forEach(texts, (text) => Effect.map(Effect.flip(speak(text)), ({ reason }) => reason)),
-    real
-  )
-  t.strictSame(reasons, ["Unspeakable", "Unspeakable", "TooLong"])
+  t.strictSame(await outcomesOf(["日本語", "  ", "x".repeat(4001)], real), ["Unspeakable", "Unspeakable", "TooLong"])
 })
 
 t.test("fails the text that made its worker die, and speaks the next ones with a new worker", async (t) => {
-  const outcomes = await speaking(({ speak }) =>
-    Effect.forEach(
-      ["one", "die", "two", "three"],
-      (text) => Effect.match(speak(text), { onSuccess: ([count]) => count, onFailure: ({ reason }) => reason }),
-      { concurrency: "unbounded" }
-    )
-  )
-  t.strictSame(outcomes, [1, "Crashed", 1, 2])
+  t.strictSame(await outcomesOf(["one", "die", "two", "three"], { worker }), [1, "Crashed", 1, 2])
 })
 
 t.test("ends its worker when idle", async (t) => {
   const counts = await speaking(
-    ({ speak }) =>
-      Effect.gen(function* () {
-        const before = yield* Effect.forEach(["one", "two"], (text) => speak(text))
-        yield* Effect.sleep("200 millis")
-        return [...before, yield* speak("three")].map(([count]) => count)
-      }),
+    function* ({ tts: { speak } }) {
+      const before = yield* Effect.forEach(["one", "two"], (text) => speak(text))
+      yield* Effect.sleep("200 millis")
+      return [...before, yield* speak("three")].map(([count]) => count)
+    },
     { worker, idle: "20 millis" }
   )
   t.strictSame(counts, [1, 2, 1])
@@ -323,14 +304,10 @@ const inEachVoice = (tts: Tts["Service"], text: string) =>
   )
 
 t.test("each voice has its own speech, from the cache when it says the same again, and the default voice is one of them", async (t) => {
-  const { first, second, usual } = await speaking(
-    (tts) =>
-      Effect.gen(function* () {
-        const [first, second] = [yield* inEachVoice(tts, "Good morning."), yield* inEachVoice(tts, "Good morning.")]
-        return { first, second, usual: yield* tts.speak("Good morning.") }
-      }),
-    real
-  )
+  const { first, second, usual } = await speaking(function* ({ tts }) {
+    const [first, second] = [yield* inEachVoice(tts, "Good morning."), yield* inEachVoice(tts, "Good morning.")]
+    return { first, second, usual: yield* tts.speak("Good morning.") }
+  }, real)
   t.equal(new Set(first.map((speech) => Buffer.from(speech).toString("base64"))).size, fliteVoices.length)
   for (const [index, speech] of first.entries()) {
     t.ok(speech.length > 2000, `by ${fliteVoices[index]}`)
@@ -341,7 +318,10 @@ t.test("each voice has its own speech, from the cache when it says the same agai
 
 t.test("a text that begins with a sibilant is heard at once in each voice, however much the phone line filters out", async (t) => {
   const louderThanTheLine = 200
-  for (const [index, speech] of (await speaking((tts) => inEachVoice(tts, "Step two of the plan is a visit."), real)).entries()) {
+  const speeches = await speaking(function* ({ tts }) {
+    return yield* inEachVoice(tts, "Step two of the plan is a visit.")
+  }, real)
+  for (const [index, speech] of speeches.entries()) {
     const first = decode(speech).findIndex((sample) => Math.abs(sample) > louderThanTheLine)
     t.ok(first >= 0 && first <= 0.02 * sampleRate, `by ${fliteVoices[index]}, after ${(1000 * first) / sampleRate} ms`)
   }

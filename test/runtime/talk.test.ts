@@ -64,11 +64,8 @@ t.test("given a callee who answers, then the conversation proceeds, and hangs up
   )
   const characters = said.reduce((sum, { length }) => sum + length, 0)
   t.match(report.usage, { tts: { "tone#0|||none": characters } })
-  t.strictSame(
-    scene.recognizer.hints.map(({ phrases }) => phrases[0]),
-    ["start", "start", "ask", "bye"],
-    "the recognizer knows the nodes"
-  )
+  const nodes = scene.recognizer.hints.map(({ phrases }) => phrases[0])
+  t.strictSame(nodes, ["start", "start", "ask", "bye"], "the recognizer knows the nodes")
 })
 
 const longLine = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"

@@ -53,10 +53,8 @@ t.test("given a callee who answers, then their waits are recorded by stage, and 
   t.match(waited(scene, "synthesis"), twice("tone", "none"))
   const [text = 0, end = 0, audio = 0] = [recognition?.millis, endOfTurn?.millis, firstAudio?.millis]
   t.ok(text >= 60 && text < end && end <= audio, `${text}, ${end} and ${audio} ms after the voice`)
-  t.ok(
-    atTurn.some((fact) => fact._tag === "Used" && fact.kind === "stt"),
-    "while the call lasts"
-  )
+  const isUsed = atTurn.some((fact) => fact._tag === "Used" && fact.kind === "stt")
+  t.ok(isUsed, "while the call lasts")
   // For two answers, and the extraction at the first node.
   const tokens = { promptTokens: 30, completionTokens: 6, cachedTokens: 3 }
   t.match(lastUsed(scene, "llm"), { processor: "hosted", model: "large", tokens })

@@ -17,30 +17,29 @@ const model: LanguageModel = {
 }
 
 const typed = (...lines: ReadonlyArray<string>) =>
-  run(
-    Effect.gen(function* () {
-      const shown: Array<string> = []
-      const left = [...lines]
-      const { disposition } = yield* textTalk({
-        plan: planOf(definition({ greeting: "Hello {{first_name}}." })),
-        model,
-        runTool: () => Effect.die("there are no tools"),
-        context: { first_name: "Ada" },
-        write: (line) => void shown.push(line),
-        read: async () => {
-          const line = left.shift()
-          shown.push(`you: ${line ?? "(hangs up)"}`)
-          return line
-        }
-      })
-      return { shown, disposition, left }
+  run(function* () {
+    const shown: Array<string> = []
+    const left = [...lines]
+    const { disposition } = yield* textTalk({
+      plan: planOf(definition({ greeting: "Hello {{first_name}}." })),
+      model,
+      runTool: () => Effect.die("there are no tools"),
+      context: { first_name: "Ada" },
+      write: (line) => void shown.push(line),
+      read: async () => {
+        const line = left.shift()
+        shown.push(`you: ${line ?? "(hangs up)"}`)
+        return line
+      }
     })
-  )
+    return { shown, disposition, left }
+  })
 
 t.test("given a callee who types one answer after the other", async (t) => {
   const { disposition, shown } = await typed("yes", "done", "never read")
+  const told = shown.filter((line) => !line.startsWith("  variables"))
   t.strictSame(
-    shown.filter((line) => !line.startsWith("  variables")),
+    told,
     [
       "  node: start",
       "agent: Hello Ada.",

@@ -37,10 +37,8 @@ t.test("the share of traces", async (t) => {
   t.equal(sampled(0).length, 0)
   t.ok(Math.abs(sampled(0.1).length - 1000) < 200, "about as many as asked for")
   const most = new Set(sampled(0.5))
-  t.ok(
-    sampled(0.1).every((id) => most.has(id)),
-    "an engine with a larger share has all that one with a smaller share has"
-  )
+  const areIncluded = sampled(0.1).every((id) => most.has(id))
+  t.ok(areIncluded, "an engine with a larger share has all that one with a smaller share has")
 })
 
 class PrivateFailure extends Data.TaggedError("PrivateFailure")<{ readonly message: string }> {}
@@ -66,10 +64,8 @@ t.test("given an operation that fails with something private, then only its name
     inner.pipe(Effect.provideService(Tracer.ParentSpan, root), Effect.provideService(Tracer.Tracer, exporting(open)))
   )
   t.ok(Exit.isFailure(outcome))
-  t.strictSame(
-    ended.map(({ failed, name, parentSpanId, told }) => ({ failed, name, parentSpanId, told })),
-    [{ failed: true, name: "Calls.start", parentSpanId: root.spanId, told: [["error.type", "PrivateFailure"]] }]
-  )
+  const exported = ended.map(({ failed, name, parentSpanId, told }) => ({ failed, name, parentSpanId, told }))
+  t.strictSame(exported, [{ failed: true, name: "Calls.start", parentSpanId: root.spanId, told: [["error.type", "PrivateFailure"]] }])
   t.notMatch(bodyFor("node", "1")(ended), /5550172001/)
 })
 
@@ -106,11 +102,8 @@ t.test("given a parent that was not sampled, when a request comes with it, then 
   const none = await Effect.runPromise(Effect.clockWith((clock) => Effect.succeed(new Traces(clock, 0, finished))))
   none.request("GET", "/x", "").ended(200)
   none.request("GET", "/x/:id", `00-${traceId}-${spanId}-01`).ended(500)
-  t.strictSame(
-    ended.map(({ failed, name, parentSpanId }) => ({ failed, name, parentSpanId })),
-    [{ failed: true, name: "GET /x/:id", parentSpanId: spanId }],
-    "the one whose parent was sampled is"
-  )
+  const traced = ended.map(({ failed, name, parentSpanId }) => ({ failed, name, parentSpanId }))
+  t.strictSame(traced, [{ failed: true, name: "GET /x/:id", parentSpanId: spanId }], "the one whose parent was sampled is")
 })
 
 interface Exporting {
@@ -147,10 +140,8 @@ t.test("given a collector, then it gets all spans, in requests of a bounded size
   t.equal(idsIn(collector).size, 601, "each at least once: a request whose answer was not waited for is sent again")
   t.ok(collector.received.length >= 4, "no request had more than 256")
   t.strictSame(logged, [])
-  t.strictSame(
-    collector.spans.slice(0, 1).map((span) => [span.name, span.kind, attributeOf(span, "error.type")]),
-    [["root", 2, undefined]]
-  )
+  const first = collector.spans.slice(0, 1).map((span) => [span.name, span.kind, attributeOf(span, "error.type")])
+  t.strictSame(first, [["root", 2, undefined]])
 })
 
 t.test("given a collector that does not respond, then what waits for it is bounded, and the log is quiet", async (t) => {

@@ -18,28 +18,26 @@ interface Scene {
   readonly pass: (millis: number) => Effect.Effect<void>
 }
 const scene = <A>(act: (scene: Scene) => Effect.Effect<A>) =>
-  run(
-    Effect.gen(function* () {
-      const clock = yield* Clock.Clock
-      const begun = SteadyTime.nowOf(clock)
-      const made = makeHealth(clock)
-      const { onStatus } = made
-      onStatus({ _tag: "Up" })
-      const health: TrunkHealth = {
-        ...made.health,
-        trouble: () => {
-          const trouble = made.health.trouble()
-          return trouble && { ...trouble, failedAt: trouble.failedAt - begun, since: trouble.since - begun, until: trouble.until - begun }
-        }
+  run(function* () {
+    const clock = yield* Clock.Clock
+    const begun = SteadyTime.nowOf(clock)
+    const made = makeHealth(clock)
+    const { onStatus } = made
+    onStatus({ _tag: "Up" })
+    const health: TrunkHealth = {
+      ...made.health,
+      trouble: () => {
+        const trouble = made.health.trouble()
+        return trouble && { ...trouble, failedAt: trouble.failedAt - begun, since: trouble.since - begun, until: trouble.until - begun }
       }
-      return yield* act({
-        health,
-        now: () => SteadyTime.nowOf(clock) - begun,
-        onStatus,
-        pass: (millis) => TestClock.adjust(millis)
-      })
+    }
+    return yield* act({
+      health,
+      now: () => SteadyTime.nowOf(clock) - begun,
+      onStatus,
+      pass: (millis) => TestClock.adjust(millis)
     })
-  )
+  })
 const silence = { answered: false, detail: "no reply", retryAfterMillis: undefined }
 const badGateway = (retryAfterMillis?: number) => ({ answered: true, detail: "HTTP 502", retryAfterMillis })
 const leaves = (health: TrunkHealth, index: number) => {

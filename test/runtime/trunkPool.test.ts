@@ -74,29 +74,28 @@ const fake = (world: World): Adapter => ({
     originatesInFlight: 1,
     provider: "fake"
   },
-  connect: (credentials, context) =>
-    Effect.gen(function* () {
-      const session: Session = { context, credentials, isOpen: true, log: [], presence: "gone" }
-      world.sessions.push(session)
-      yield* Effect.addFinalizer(() => Effect.sync(() => void (session.isOpen = false)))
-      context.onStatus({ _tag: "Up" })
-      const note = (line: string) => Effect.sync(() => void session.log.push(line))
-      return {
-        adopt: () => void session.log.push("adopt"),
-        hangup: () => note("hangup"),
-        lookup: () => Effect.sync(() => ({ presence: session.presence, told: [] })),
-        openMedia: () => Effect.fail(new ProviderError({ detail: "", operation: "openMedia", provider: "fake" })),
-        originate: ({ from, leave }) =>
-          Effect.flatMap(world.connecting, () =>
-            leave()
-              ? Effect.as(note(`originate from ${from}`), { providerCallId: "" })
-              : Effect.fail(new OriginateRefused({ detail: "", reason: "permit_lapsed" }))
-          ),
-        reconnect: () => void session.log.push("reconnect"),
-        sendDtmf: () => note("dtmf"),
-        transfer: (_, { to }) => note(`transfer to ${to}`)
-      }
-    })
+  connect: Effect.fnUntraced(function* (credentials, context) {
+    const session: Session = { context, credentials, isOpen: true, log: [], presence: "gone" }
+    world.sessions.push(session)
+    yield* Effect.addFinalizer(() => Effect.sync(() => void (session.isOpen = false)))
+    context.onStatus({ _tag: "Up" })
+    const note = (line: string) => Effect.sync(() => void session.log.push(line))
+    return {
+      adopt: () => void session.log.push("adopt"),
+      hangup: () => note("hangup"),
+      lookup: () => Effect.sync(() => ({ presence: session.presence, told: [] })),
+      openMedia: () => Effect.fail(new ProviderError({ detail: "", operation: "openMedia", provider: "fake" })),
+      originate: ({ from, leave }) =>
+        Effect.flatMap(world.connecting, () =>
+          leave()
+            ? Effect.as(note(`originate from ${from}`), { providerCallId: "" })
+            : Effect.fail(new OriginateRefused({ detail: "", reason: "permit_lapsed" }))
+        ),
+      reconnect: () => void session.log.push("reconnect"),
+      sendDtmf: () => note("dtmf"),
+      transfer: (_, { to }) => note(`transfer to ${to}`)
+    }
+  })
 })
 
 const layerOf = (world: World, adapter: Adapter) =>
@@ -184,10 +183,8 @@ t.test("given other credentials", async (t) => {
       yield* TestClock.adjust("1 minute")
       t.strictSame(world.open(), [false, true], "and no longer")
     })
-    t.strictSame(
-      world.sessions.map(({ credentials }) => credentials),
-      [{ account: "a" }, { account: "b" }]
-    )
+    const credentials = world.sessions.map(({ credentials }) => credentials)
+    t.strictSame(credentials, [{ account: "a" }, { account: "b" }])
     t.strictSame(world.logs(), ["hangup", "adopt, originate from undefined"])
   })
   t.test("when the new trunk sees the call, then it is the new one's", async (t) => {
@@ -326,9 +323,7 @@ t.test("given an emulated Asterisk", async (t) => {
       yield* next?.originate({ ...dialed, callId: CallId.make(callId.replace(/1$/, "2")) }) ?? Effect.void
     })
     t.match(world.heard.at(-1), { _tag: "HungUp" })
-    t.strictSame(
-      emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ number }) => number),
-      ["+15550100011", "15550100011"]
-    )
+    const numbers = emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ number }) => number)
+    t.strictSame(numbers, ["+15550100011", "15550100011"])
   })
 })

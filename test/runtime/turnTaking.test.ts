@@ -168,10 +168,8 @@ t.test("given a line that must be heard, when the callee talks over it, then it 
   t.ok(bytesOf(callee.heard).equals(Buffer.from(speech(200))))
   t.equal(longestGap(callee.heard), 0)
   t.strictSame([stops, told], [[], []])
-  t.notOk(
-    written.some((at) => at > from && at < until),
-    "nor is it recognized"
-  )
+  const isWritten = written.some((at) => at > from && at < until)
+  t.notOk(isWritten, "nor is it recognized")
   says("Okay.")
   hears(nothing(1500))
   t.match(told.at(-1), /committed Yes, I would like that. Okay./, "afterwards the callee is heard again")

@@ -41,14 +41,12 @@ t.test("a session speaks its greeting at once, hears the callee, and reports", a
   t.equal(wav.readUInt32LE(40), 100 * 640)
   const isLoud = (side: number, tick: number) =>
     Array.from({ length: 160 }, (_, at) => wav.readInt16LE(44 + tick * 640 + at * 4 + side * 2)).some((sample) => Math.abs(sample) > 1000)
-  t.strictSame(
-    [10, 30, 50].map((tick) => [isLoud(0, tick), isLoud(1, tick)]),
-    [
-      [false, true],
-      [true, false],
-      [false, false]
-    ]
-  )
+  const sides = [10, 30, 50].map((tick) => [isLoud(0, tick), isLoud(1, tick)])
+  t.strictSame(sides, [
+    [false, true],
+    [true, false],
+    [false, false]
+  ])
 })
 
 t.test("when the audio ends during the greeting, only what was heard counts as said", async (t) => {

@@ -53,15 +53,13 @@ const scene = async (t: Test) => {
 
 /** Sets when the next try is due. */
 const dueIn = (hours: number, id: number) =>
-  database.run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const due = sql`now() + ${hours} * interval '1 hour'`
-      yield* sql`UPDATE webhook_deliveries SET due_at = ${due} WHERE endpoint_id = ${id} AND state = 'pending'`
-      yield* sql`UPDATE webhook_endpoints SET next_due_at = ${due}, version = version + 1 WHERE id = ${id}`
-      if (hours === 0) yield* sql`SELECT pg_notify('trunkline_events', 'deliveries')`
-    })
-  )
+  database.run(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const due = sql`now() + ${hours} * interval '1 hour'`
+    yield* sql`UPDATE webhook_deliveries SET due_at = ${due} WHERE endpoint_id = ${id} AND state = 'pending'`
+    yield* sql`UPDATE webhook_endpoints SET next_due_at = ${due}, version = version + 1 WHERE id = ${id}`
+    if (hours === 0) yield* sql`SELECT pg_notify('trunkline_events', 'deliveries')`
+  })
 const makeDue = (id: number) => dueIn(0, id)
 
 const signedWith = ({ secret }: { readonly secret: string }, { body, headers }: Receiver["received"][number]): string =>
@@ -73,30 +71,26 @@ t.test("given a campaign and an endpoint for all events", async (t) => {
   const { asked, deliveries, endpoint, organizationId, test, to } = await scene(t)
 
   t.test("when the campaign is created, started and completed with its call, then each event arrives once, signed", async (t) => {
-    await database.run(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { agentId, campaignId, definitionId, telephonyConfigurationId } = yield* given.campaign({ organizationId, contacts: 1 })
-        const callId = "00000000-0000-4000-8000-000000000077"
-        yield* sql`UPDATE campaigns SET state = 'running' WHERE id = ${campaignId}`
-        yield* sql`INSERT INTO attempts (id, organization_id, campaign_id, row_no, telephony_configuration_id, node, state)
-          VALUES (${callId}::uuid, ${organizationId}, ${campaignId}, 1, ${telephonyConfigurationId}, 'n', 'sent')`
-        yield* sql`INSERT INTO runs (organization_id, agent_id, agent_definition_id, campaign_id, attempt_id, name, mode, initial_context)
-          VALUES (${organizationId}, ${agentId}, ${definitionId}, ${campaignId}, ${callId}::uuid, 'WR-1', 'ari', '{"phone_number": "of the contact", "called_number": "+15550000001"}')`
-        yield* sql`UPDATE attempts SET state = 'answered' WHERE id = ${callId}::uuid`
-        yield* sql`
-          WITH ended AS (UPDATE attempts SET state = 'ended', outcome = 'answered', hangup_cause = 'normal_clearing' WHERE id = ${callId}::uuid RETURNING id)
-          UPDATE runs SET is_completed = true, usage_info = '{"call_duration_seconds": 1.5}',
-            gathered_context = '{"mapped_call_disposition": "user_hangup"}' FROM ended WHERE attempt_id = ended.id`
-        yield* sql`UPDATE campaigns SET state = 'completed' WHERE id = ${campaignId}`
-      })
-    )
+    await database.run(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { agentId, campaignId, definitionId, telephonyConfigurationId } = yield* given.campaign({ organizationId, contacts: 1 })
+      const callId = "00000000-0000-4000-8000-000000000077"
+      yield* sql`UPDATE campaigns SET state = 'running' WHERE id = ${campaignId}`
+      yield* sql`INSERT INTO attempts (id, organization_id, campaign_id, row_no, telephony_configuration_id, node, state)
+        VALUES (${callId}::uuid, ${organizationId}, ${campaignId}, 1, ${telephonyConfigurationId}, 'n', 'sent')`
+      yield* sql`INSERT INTO runs (organization_id, agent_id, agent_definition_id, campaign_id, attempt_id, name, mode, initial_context)
+        VALUES (${organizationId}, ${agentId}, ${definitionId}, ${campaignId}, ${callId}::uuid, 'WR-1', 'ari', '{"phone_number": "of the contact", "called_number": "+15550000001"}')`
+      yield* sql`UPDATE attempts SET state = 'answered' WHERE id = ${callId}::uuid`
+      yield* sql`
+        WITH ended AS (UPDATE attempts SET state = 'ended', outcome = 'answered', hangup_cause = 'normal_clearing' WHERE id = ${callId}::uuid RETURNING id)
+        UPDATE runs SET is_completed = true, usage_info = '{"call_duration_seconds": 1.5}',
+          gathered_context = '{"mapped_call_disposition": "user_hangup"}' FROM ended WHERE attempt_id = ended.id`
+      yield* sql`UPDATE campaigns SET state = 'completed' WHERE id = ${campaignId}`
+    })
     const requests = await arrived(to, 5)
     const sent = requests.map(({ body }) => JSON.parse(body)).sort((a, b) => Number(a.id) - Number(b.id))
-    t.strictSame(
-      sent.map(({ type }) => type),
-      ["campaign.created", "campaign.started", "run.answered", "run.completed", "campaign.completed"]
-    )
+    const types = sent.map(({ type }) => type)
+    t.strictSame(types, ["campaign.created", "campaign.started", "run.answered", "run.completed", "campaign.completed"])
     t.match(sent[3], {
       specversion: "1.0",
       source: `/organizations/${organizationId}`,

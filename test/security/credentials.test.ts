@@ -103,8 +103,9 @@ t.test("given a credential, an administrator and a member who may not read it", 
         webhook("3", { name: "Known", endpoint_url: "https://host1.example.com", credential_uuid: uuid })
       ]
     })
+    const told = [both.status, messages(both).map(([, message]) => message)]
     t.strictSame(
-      [both.status, messages(both).map(([, message]) => message)],
+      told,
       [422, ["one.example.com", "two.example.com"].map(full)],
       "of two new hosts one would have had room: neither is added"
     )

@@ -1,6 +1,5 @@
 /** The one policy for what the engine connects to on behalf of organizations, by address and by name. */
-import { Effect, Exit, Layer, Scope } from "effect"
-import type { LookupAddress } from "node:dns"
+import { Effect, Exit, Scope } from "effect"
 import t from "tap"
 import ari from "#adapters/ari/ari.ts"
 import { canonicalAddress } from "#core/egress/IpAddress.ts"
@@ -8,8 +7,7 @@ import { type Egress, EgressPolicy, refusedCode, refusedWords } from "#core/egre
 import { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { TrunkStatus } from "#core/provider/Adapter.ts"
 import { reachOf } from "#runtime/egress/reach.ts"
-import { Resolver } from "#runtime/egress/Resolver.ts"
-import { egress, trunksOf, webhooksOf } from "#test/support/egress.ts"
+import { egress, resolving, trunksOf, webhooksOf } from "#test/support/egress.ts"
 import { until } from "#test/support/until.ts"
 import { tcpListener } from "./listeners.ts"
 
@@ -79,23 +77,14 @@ t.test("given a public address of this very machine, when strangers name it, the
   t.equal(webhooksOf({ own }).refuses("8.8.8.8", 80), true)
 })
 
-/** Policies whose names resolve to these addresses: to the first list at the first look-up, and so on. */
-const resolving = (...answers: ReadonlyArray<ReadonlyArray<string> | string>) => {
-  const asked: Array<string> = []
-  const resolve: typeof Resolver.Service = (name, _, done) => {
-    const answer = answers[Math.min(asked.length, answers.length - 1)] ?? []
-    asked.push(name)
-    if (typeof answer === "string") return done(Object.assign(new Error(answer), { code: answer }), [])
-    done(
-      null,
-      answer.map((address): LookupAddress => ({ address, family: address.includes(":") ? 6 : 4 }))
-    )
-  }
+/** The policies of a stranger, whose names resolve to these addresses. */
+const resolvingTo = (...answers: ReadonlyArray<ReadonlyArray<string> | string>) => {
+  const { asked, layer } = resolving(...answers)
   const policies = Effect.runSync(
     Effect.gen(function* () {
       const policy = yield* EgressPolicy
       return { trunks: yield* policy.trunksOf(other), webhooks: policy.webhooks }
-    }).pipe(Effect.provide(egress({ first })), Effect.provide(Layer.succeed(Resolver, resolve)))
+    }).pipe(Effect.provide(egress({ first })), Effect.provide(layer))
   )
   return { ...policies, asked }
 }
@@ -105,17 +94,17 @@ const looked = (egress: Egress, name = "pbx.example.com") =>
   })
 
 t.test("given a name, when it is looked up, then only addresses come out that may be connected to", async (t) => {
-  t.strictSame(await looked(resolving(["127.0.0.1", "8.8.8.8", "::1", "fe80::1%eth0"]).trunks), [{ address: "8.8.8.8", family: 4 }])
+  t.strictSame(await looked(resolvingTo(["127.0.0.1", "8.8.8.8", "::1", "fe80::1%eth0"]).trunks), [{ address: "8.8.8.8", family: 4 }])
   for (const address of [...insides, ...wrappedInsides, ...specials, ...nevers]) {
-    t.equal(await looked(resolving([address]).trunks), refusedCode, address)
-    t.equal(await looked(resolving([address]).webhooks), refusedCode, address)
+    t.equal(await looked(resolvingTo([address]).trunks), refusedCode, address)
+    t.equal(await looked(resolvingTo([address]).webhooks), refusedCode, address)
   }
 })
 
 t.test("given a name without an address, when a stranger's trunk or any webhook names it, then it looks like a private one", async (t) => {
   for (const code of ["ENOTFOUND", "ENODATA", "EAI_AGAIN", "ETIMEDOUT"]) {
-    t.equal(await looked(resolving(code).trunks), refusedCode, code)
-    t.equal(await looked(resolving(code).webhooks), refusedCode, code)
+    t.equal(await looked(resolvingTo(code).trunks), refusedCode, code)
+    t.equal(await looked(resolvingTo(code).webhooks), refusedCode, code)
   }
 })
 
@@ -127,7 +116,7 @@ t.test(
     t.teardown(() => Effect.runPromise(Scope.close(scope, Exit.void)))
     // Counted as public, and given to nobody.
     for (const answers of [[["127.0.0.1"]], [["::ffff:127.0.0.1", "10.0.0.1"]], [["3000::1"], ["127.0.0.1"]]]) {
-      const { asked, trunks } = resolving(...answers)
+      const { asked, trunks } = resolvingTo(...answers)
       const statuses: Array<TrunkStatus> = []
       const config = { ari_endpoint: `http://pbx.example.com:${inside.port}`, app_name: "u", app_password: "p", dial_string: "" }
       const context = {

@@ -54,14 +54,12 @@ t.test("given a file, however it is stored, then others cannot read it, nor ente
 })
 
 t.test("given the names of a call's files, then they are the same at every start, and reveal nothing of another call's", async (t) => {
-  const names = await database.run(
-    Effect.gen(function* () {
-      const asked = CallFiles.use((files) => Effect.succeed([files.recording(7), files.transcript(7), files.recording(8)])).pipe(
-        Effect.provide(Layer.fresh(CallFiles.layer))
-      )
-      return [yield* asked, yield* asked] as const
-    })
-  )
+  const names = await database.run(function* () {
+    const asked = CallFiles.use((files) => Effect.succeed([files.recording(7), files.transcript(7), files.recording(8)])).pipe(
+      Effect.provide(Layer.fresh(CallFiles.layer))
+    )
+    return [yield* asked, yield* asked] as const
+  })
   t.strictSame(names[0], names[1])
   const [recording = "", transcript = "", other = ""] = names[0]
   t.match(recording, /^recordings\/7-[\w-]{22}\.wav$/)

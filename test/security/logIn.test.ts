@@ -226,20 +226,18 @@ t.test(
   "given an account that logged in before the engine restarted, when its password is guessed at, then its owner still goes first",
   async (t) => {
     const { run } = await install(t)
-    const answers = await run(
-      Effect.gen(function* () {
-        yield* Users.use((_) => _.signUp({ email: "owner@example.org", password: "correct horse" }, office))
-        const users = Users.layer.pipe(
-          Layer.provide([
-            Layer.succeed(Passwords, { hash: Effect.succeed, verify: () => Effect.succeed(false) }),
-            Layer.succeed(Tokens, tokensOf(Redacted.make("the secret of the tokens in these tests")))
-          ])
-        )
-        return yield* Users.use(({ logIn }) =>
-          Effect.forEach(Array.from({ length: 31 }), () => tag(logIn("owner@example.org", "wrong", office)))
-        ).pipe(Effect.provide(Layer.fresh(users)))
-      })
-    )
+    const answers = await run(function* () {
+      yield* Users.use((_) => _.signUp({ email: "owner@example.org", password: "correct horse" }, office))
+      const users = Users.layer.pipe(
+        Layer.provide([
+          Layer.succeed(Passwords, { hash: Effect.succeed, verify: () => Effect.succeed(false) }),
+          Layer.succeed(Tokens, tokensOf(Redacted.make("the secret of the tokens in these tests")))
+        ])
+      )
+      return yield* Users.use(({ logIn }) =>
+        Effect.forEach(Array.from({ length: 31 }), () => tag(logIn("owner@example.org", "wrong", office)))
+      ).pipe(Effect.provide(Layer.fresh(users)))
+    })
     t.strictSame(
       answers,
       answers.map((_, at) => (at < 30 ? "LoginRefused" : "TooManyAttempts"))

@@ -85,14 +85,12 @@ t.test("given credentials from before 0030, when the database is migrated, then 
     credentials,
     (sql) => sql<{ readonly allowedHosts: ReadonlyArray<string> }>`SELECT allowed_hosts FROM credentials ORDER BY uuid`
   )
-  t.strictSame(
-    lists.map(({ allowedHosts }) => [...allowedHosts].sort()),
-    [
-      ["10.0.0.5:80", "[::1]:8080", "crm.example.com", "three.example.com", "two.example.com:8443"],
-      ["api.example.com", "b\u00fccher.example", "who.example.com"],
-      []
-    ]
-  )
+  const hosts = lists.map(({ allowedHosts }) => [...allowedHosts].sort())
+  t.strictSame(hosts, [
+    ["10.0.0.5:80", "[::1]:8080", "crm.example.com", "three.example.com", "two.example.com:8443"],
+    ["api.example.com", "b\u00fccher.example", "who.example.com"],
+    []
+  ])
 })
 
 const organizations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {

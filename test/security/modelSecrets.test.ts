@@ -1,5 +1,4 @@
 /** Keys of models and nodes are shown masked: a mask sent with another address does not bring the stored key back. */
-import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
 import * as versions from "#core/agent/AgentVersionStore.ts"
@@ -63,14 +62,12 @@ t.test(
     const agent = `/workflow/${id}`
     /** What the database stores, unmasked. */
     const inDatabase = () =>
-      database.run(
-        Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
-          const page = { limit: 1, offset: 0 }
-          const [version] = yield* versions.list(sql, organizationId, AgentId.make(id), page)
-          return JSON.stringify([version, yield* find(sql, organizationId)])
-        })
-      )
+      database.run(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const page = { limit: 1, offset: 0 }
+        const [version] = yield* versions.list(sql, organizationId, AgentId.make(id), page)
+        return JSON.stringify([version, yield* find(sql, organizationId)])
+      })
     const places = [
       ["/organizations/model-configurations/v2", models, 422, "body.byok.pipeline.llm.api_key"],
       ["/user/configurations/user", (llm: object) => ({ llm }), 400, undefined],

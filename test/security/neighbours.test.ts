@@ -202,8 +202,6 @@ t.test("given a request without a key, then it is answered before its body arriv
   t.match(before, /^HTTP\/1.1 401 [\s\S]*Authorization header required/)
   const next = "GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
   const both = await raw(api, `${head}${" ".repeat(400_000)}${next}`)
-  t.strictSame(
-    [...both.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status),
-    ["401", "200"]
-  )
+  const statuses = [...both.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status)
+  t.strictSame(statuses, ["401", "200"])
 })

@@ -152,10 +152,8 @@ t.test("given a process that was killed", async (t) => {
       t.ok(Math.abs((await seconds(await readFile(join(folder, run.opus)))) - 3) < 0.02)
       t.equal(await used(), free + (await stat(join(folder, run.opus))).size)
       t.match(await shown(run), { recording_url: run.opus })
-      t.strictSame(
-        filesThere().filter((name) => name.startsWith("drafts/")),
-        []
-      )
+      const drafts = filesThere().filter((name) => name.startsWith("drafts/"))
+      t.strictSame(drafts, [])
     })
   await check("written a part", () => api.writeFile("drafts/node1.opus", "OggS, and then"))
   await check("written all, but not told the run", (run) => api.writeFile(run.opus, "another"))

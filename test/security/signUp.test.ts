@@ -216,25 +216,21 @@ const atOnce = <A>(enter: (sql: SqlClient.SqlClient) => Effect.Effect<A, unknown
 
 t.test("given an invitation, when its token is sent many times at once, then it works once", async (t) => {
   const { run } = await install(t)
-  const places = await run(
-    Effect.gen(function* () {
-      const owner = yield* keyOf()
-      const { token } = yield* Invitations.use((_) => _.invite(owner, { email: "many@example.org", role: "viewer", days: 1 }))
-      const hash = yield* hashOf(Redacted.value(token)).pipe(Effect.provide(Digest.layerWebCrypto))
-      return yield* atOnce((sql) => redeem(sql, hash, "many@example.org"))
-    })
-  )
+  const places = await run(function* () {
+    const owner = yield* keyOf()
+    const { token } = yield* Invitations.use((_) => _.invite(owner, { email: "many@example.org", role: "viewer", days: 1 }))
+    const hash = yield* hashOf(Redacted.value(token)).pipe(Effect.provide(Digest.layerWebCrypto))
+    return yield* atOnce((sql) => redeem(sql, hash, "many@example.org"))
+  })
   t.equal(places.filter((place) => place !== undefined).length, 1)
 })
 
 t.test("given the set-up code, when it is sent many times at once, then one becomes the first owner", async (t) => {
   const { run } = await install(t)
-  const first = await run(
-    Effect.gen(function* () {
-      const code = yield* Organizations.use((_) => _.newSetUpCode)
-      const hash = yield* hashOf(code === undefined ? "" : Redacted.value(code)).pipe(Effect.provide(Digest.layerWebCrypto))
-      return yield* atOnce((sql) => claimFirst(sql, hash))
-    })
-  )
+  const first = await run(function* () {
+    const code = yield* Organizations.use((_) => _.newSetUpCode)
+    const hash = yield* hashOf(code === undefined ? "" : Redacted.value(code)).pipe(Effect.provide(Digest.layerWebCrypto))
+    return yield* atOnce((sql) => claimFirst(sql, hash))
+  })
   t.equal(first.filter((isFirst) => isFirst).length, 1)
 })

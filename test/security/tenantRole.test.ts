@@ -13,21 +13,19 @@ import { migrate, openDatabase, witness } from "#test/support/postgres.ts"
 const database = await openDatabase(t)
 const superuser = witness(database.url)
 t.teardown(() => superuser.end())
-const { ours, theirs } = await database.run(
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const made = { ours: yield* given.organization({ name: "ours" }), theirs: yield* given.organization({ name: "theirs-mark" }) }
-    for (const [name, id] of Object.entries(made)) {
-      yield* given.apiKey(id, `${name}-mark-0123456789abcdef`)
-      yield* given.telephonyConfiguration(id, { credentials: { app_password: `${name}-mark` } })
-      yield* sql`
-        WITH u AS (INSERT INTO users (email, name, password_hash) VALUES (${`${name}-mark@example.com`}, 'x', 'hash-mark') RETURNING id)
-        INSERT INTO memberships (organization_id, user_id, role) SELECT ${id}::int, id, 'owner' FROM u`
-    }
-    yield* sql`INSERT INTO installation_secrets (name, secret) VALUES ('jwt', 'installation-mark')`
-    return made
-  })
-)
+const { ours, theirs } = await database.run(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const made = { ours: yield* given.organization({ name: "ours" }), theirs: yield* given.organization({ name: "theirs-mark" }) }
+  for (const [name, id] of Object.entries(made)) {
+    yield* given.apiKey(id, `${name}-mark-0123456789abcdef`)
+    yield* given.telephonyConfiguration(id, { credentials: { app_password: `${name}-mark` } })
+    yield* sql`
+      WITH u AS (INSERT INTO users (email, name, password_hash) VALUES (${`${name}-mark@example.com`}, 'x', 'hash-mark') RETURNING id)
+      INSERT INTO memberships (organization_id, user_id, role) SELECT ${id}::int, id, 'owner' FROM u`
+  }
+  yield* sql`INSERT INTO installation_secrets (name, secret) VALUES ('jwt', 'installation-mark')`
+  return made
+})
 
 const codeOf = (error: SqlError.SqlError): string => String(error.reason.cause instanceof Object && Reflect.get(error.reason.cause, "code"))
 type Statement = (sql: SqlClient.SqlClient) => Effect.Effect<unknown, SqlError.SqlError>

@@ -68,21 +68,20 @@ const claimedAt = SqlClient.SqlClient.use(
 )
 
 t.test("given a database from before 0040 with rows of every kind, when it is migrated", async (t) => {
-  const look = (before: ReadonlyArray<string>) =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const found = yield* Effect.forEach(["hash-1-2", "hash-1-9", "hash-2-4", "hash-2-8", "hash-3-1"], (hash) => keys.use(sql, hash))
-      const [limits] = yield* sql<{ readonly limited: number }>`
-        SELECT count(*)::int AS limited FROM api_keys WHERE expires_at IS NOT NULL OR scopes IS NOT NULL`
-      const [addressed] = yield* sql<{ readonly count: number }>`SELECT count(*)::int AS count FROM audit_log WHERE address IS NOT NULL`
-      const open = yield* sql<{ readonly name: string }>`
-        SELECT relname AS name FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace AND n.nspname = current_schema()
-        WHERE relkind = 'r' AND NOT relrowsecurity AND relname IN ('login_addresses', 'first_account', 'invitations', 'invitation_tokens',
-          'sessions', 'event_horizons')`
-      const kept = yield* Effect.forEach([1, 2, 3], (id) => events.kept(sql, OrganizationId.make(id)))
-      const user = yield* users.findByEmail(sql, "u2.5@example.org")
-      return { before, after: yield* counts, claimed: yield* claimedAt, found, limits, addressed, open, kept, user }
-    })
+  const look = Effect.fnUntraced(function* (before: ReadonlyArray<string>) {
+    const sql = yield* SqlClient.SqlClient
+    const found = yield* Effect.forEach(["hash-1-2", "hash-1-9", "hash-2-4", "hash-2-8", "hash-3-1"], (hash) => keys.use(sql, hash))
+    const [limits] = yield* sql<{ readonly limited: number }>`
+      SELECT count(*)::int AS limited FROM api_keys WHERE expires_at IS NOT NULL OR scopes IS NOT NULL`
+    const [addressed] = yield* sql<{ readonly count: number }>`SELECT count(*)::int AS count FROM audit_log WHERE address IS NOT NULL`
+    const open = yield* sql<{ readonly name: string }>`
+      SELECT relname AS name FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace AND n.nspname = current_schema()
+      WHERE relkind = 'r' AND NOT relrowsecurity AND relname IN ('login_addresses', 'first_account', 'invitations', 'invitation_tokens',
+        'sessions', 'event_horizons')`
+    const kept = yield* Effect.forEach([1, 2, 3], (id) => events.kept(sql, OrganizationId.make(id)))
+    const user = yield* users.findByEmail(sql, "u2.5@example.org")
+    return { before, after: yield* counts, claimed: yield* claimedAt, found, limits, addressed, open, kept, user }
+  })
   const seen = await migratedFrom(t, "0039", Effect.andThen(fill, counts), look)
 
   t.test("then no row is lost", async (t) => t.strictSame(seen.after, seen.before))
@@ -109,14 +108,12 @@ t.test("given a database from before 0040 with rows of every kind, when it is mi
 
   t.test("then each new table has its row-level security, and each organization its own event horizon", async (t) => {
     t.strictSame(seen.open, [])
-    t.strictSame(
-      seen.kept.map(({ goneUntil, newest }) => [Number(goneUntil), Number(newest)]),
-      [
-        [0, 0],
-        [rows + rows / 2, 2 * rows],
-        [2 * rows, 3 * rows]
-      ]
-    )
+    const horizons = seen.kept.map(({ goneUntil, newest }) => [Number(goneUntil), Number(newest)])
+    t.strictSame(horizons, [
+      [0, 0],
+      [rows + rows / 2, 2 * rows],
+      [2 * rows, 3 * rows]
+    ])
   })
 })
 

@@ -30,17 +30,15 @@ const session = SessionId.make("00000000-0000-4000-8000-000000000000")
 
 const [owner, admin, another] = await run(Effect.all([keyOf(), keyOf(ours, "admin"), keyOf(theirs)]))
 const signUp = (email: string, password = "correct horse") => Users.use((_) => _.signUp({ email, password }, "192.0.2.1"))
-const joined = (email: string, role: Role, id: UserId) =>
-  Effect.gen(function* () {
-    const { token } = yield* invitations.invite(owner, { email, role, days: 1 })
-    yield* invitations.redeem(id, Redacted.value(token))
-  })
-const added = (email: string, role: Role) =>
-  Effect.gen(function* () {
-    const { user } = yield* signUp(email)
-    yield* joined(email, role, user.id)
-    return user
-  })
+const joined = Effect.fnUntraced(function* (email: string, role: Role, id: UserId) {
+  const { token } = yield* invitations.invite(owner, { email, role, days: 1 })
+  yield* invitations.redeem(id, Redacted.value(token))
+})
+const added = Effect.fnUntraced(function* (email: string, role: Role) {
+  const { user } = yield* signUp(email)
+  yield* joined(email, role, user.id)
+  return user
+})
 
 t.test("given a user who signed up", async (t) => {
   test(t, "when the token is used, then it identifies the owner of a new organization", function* (t) {
@@ -180,13 +178,11 @@ t.test("given members", async (t) => {
     yield* Members.use((_) => _.remove(owner, user.id))
     t.equal(stranger, "OrganizationNotFound")
     t.match(away, { organizationId: ours, role: "member" })
-    t.strictSame(
-      listed.map(({ isSelected, role }) => [role, isSelected]),
-      [
-        ["owner", false],
-        ["member", true]
-      ]
-    )
+    const memberships = listed.map(({ isSelected, role }) => [role, isSelected])
+    t.strictSame(memberships, [
+      ["owner", false],
+      ["member", true]
+    ])
     t.match(yield* users.authenticate(token), { organizationId: own, role: "owner" })
   })
 })

@@ -33,17 +33,15 @@ const test = (
   { isOperators = false }: { readonly isOperators?: boolean } = {}
 ) =>
   t.test(title, (t) =>
-    database.run(
-      Effect.gen(function* () {
-        const id = yield* given.organization({ name: "Ours" })
-        const sql = yield* SqlClient.SqlClient
-        const [agents, models] = yield* Effect.all([AgentServices, ModelConfigurations]).pipe(
-          Effect.provide(Layer.fresh(Layer.merge(AgentServices.layer, ModelConfigurations.layer))),
-          Effect.provide([servicesLayer, egress(isOperators ? { first: id } : {})])
-        )
-        yield* Effect.gen(() => body(t, { agents, id, models, sql }))
-      })
-    )
+    database.run(function* () {
+      const id = yield* given.organization({ name: "Ours" })
+      const sql = yield* SqlClient.SqlClient
+      const [agents, models] = yield* Effect.all([AgentServices, ModelConfigurations]).pipe(
+        Effect.provide(Layer.fresh(Layer.merge(AgentServices.layer, ModelConfigurations.layer))),
+        Effect.provide([servicesLayer, egress(isOperators ? { first: id } : {})])
+      )
+      yield* Effect.gen(() => body(t, { agents, id, models, sql }))
+    })
   )
 
 const changes = (models: object) => ({ models, preferences: {} })
@@ -131,11 +129,10 @@ t.test("given a language model on the operator's machine", async (t) => {
   const emulator = await OpenAiEmulator.start({ apiKey: "sk-right-key" })
   t.teardown(() => emulator.stop())
   const llm = { provider: "openai", model: "emulated", api_key: "sk-right-key", base_url: emulator.url }
-  const answer = ({ agents, id }: Scene, configurations: JsonObject) =>
-    Effect.gen(function* () {
-      const { model } = yield* agents.chosenFor(id, configurations)
-      return yield* Stream.runCollect((yield* model).answer(aRequest))
-    })
+  const answer = Effect.fnUntraced(function* ({ agents, id }: Scene, configurations: JsonObject) {
+    const { model } = yield* agents.chosenFor(id, configurations)
+    return yield* Stream.runCollect((yield* model).answer(aRequest))
+  })
 
   const speak = function* (t: Test, scene: Scene) {
     emulator.script({ text: ["Good ", "morning."] })

@@ -163,25 +163,21 @@ t.test("given API triggers", async (t) => {
       ]).flat(),
       { concurrency: 8 }
     )
-    t.strictSame(
-      tags.filter((one) => one !== "none" && one !== "AgentTriggerTaken"),
-      []
-    )
+    const others = tags.filter((one) => one !== "none" && one !== "AgentTriggerTaken")
+    t.strictSame(others, [])
   })
 
   t.test("when an agent is copied, then the copy has a path of its own, and is otherwise the same", async (t) => {
-    const made = await run(
-      Effect.gen(function* () {
-        const { id } = yield* agents.create(ours, {
-          name: "A",
-          definition: withTrigger("origin"),
-          configurations: { model_overrides: { llm: { api_key: "sk-1234567" } } }
-        })
-        const copy = yield* agents.duplicate(ours, id)
-        const path = JSON.stringify(copy.definition).match(/"trigger_path":"([^"]*)"/)?.[1] ?? ""
-        return { copy, found: (yield* byPath(path)).id, origin: (yield* byPath("origin")).id, id }
+    const made = await run(function* () {
+      const { id } = yield* agents.create(ours, {
+        name: "A",
+        definition: withTrigger("origin"),
+        configurations: { model_overrides: { llm: { api_key: "sk-1234567" } } }
       })
-    )
+      const copy = yield* agents.duplicate(ours, id)
+      const path = JSON.stringify(copy.definition).match(/"trigger_path":"([^"]*)"/)?.[1] ?? ""
+      return { copy, found: (yield* byPath(path)).id, origin: (yield* byPath("origin")).id, id }
+    })
     t.match(made.copy, { name: "A - Duplicate", versionNumber: 1, configurations: { model_overrides: { llm: { api_key: "sk-1234567" } } } })
     t.strictSame([made.found, made.origin], [made.copy.id, made.id])
   })

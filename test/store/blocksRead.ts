@@ -18,15 +18,14 @@ export const installCounted = async (t: Test) => {
     Effect.flatMap(SqlClient.SqlClient, (sql) => sql`ALTER TABLE ${sql(table)} SET (autovacuum_enabled = false)`.unprepared)
   await run(Effect.forEach(tables, quiet, { discard: true }))
 
-  const count = (counted: ReadonlyArray<Table>) =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`SELECT pg_stat_force_next_flush()`
-      const [row] = yield* sql<{ readonly heap: number; readonly index: number }>`
-        SELECT sum(heap_blks_hit + heap_blks_read)::float8 AS heap, sum(idx_blks_hit + idx_blks_read)::float8 AS index
-        FROM pg_statio_user_tables WHERE relname IN ${sql.in(counted)}`
-      return row ?? { heap: 0, index: 0 }
-    })
+  const count = Effect.fnUntraced(function* (counted: ReadonlyArray<Table>) {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`SELECT pg_stat_force_next_flush()`
+    const [row] = yield* sql<{ readonly heap: number; readonly index: number }>`
+      SELECT sum(heap_blks_hit + heap_blks_read)::float8 AS heap, sum(idx_blks_hit + idx_blks_read)::float8 AS index
+      FROM pg_statio_user_tables WHERE relname IN ${sql.in(counted)}`
+    return row ?? { heap: 0, index: 0 }
+  })
   /** The blocks of these tables, and of their indexes, that `work` reads. */
   const blocksRead = <A, E, R>(counted: ReadonlyArray<Table>, work: Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {

@@ -84,10 +84,8 @@ test(
     yield* finish(callIdOf(11), "+15550100777")
     yield* finish(callIdOf(12), undefined)
     const before = attempts
-    t.strictSame(
-      before.map(({ initialContext }) => "caller_number" in initialContext),
-      [false, false]
-    )
+    const haveCaller = before.map(({ initialContext }) => "caller_number" in initialContext)
+    t.strictSame(haveCaller, [false, false])
     t.match(yield* contextOf(callIdOf(11)), { caller_number: "+15550100777", called_number: /^\+1415555011[12]$/, direction: "outbound" })
     t.notOk("caller_number" in (yield* contextOf(callIdOf(12))), "nobody knows it")
     t.strictSame(yield* calledFrom("0100777"), [callIdOf(11)])

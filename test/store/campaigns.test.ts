@@ -27,10 +27,8 @@ test(t, "given a valid list, when a campaign is created", function* (t) {
   })
   t.equal(campaign.breaker, undefined)
   t.equal(campaign.rateLimit, 1)
-  t.strictSame(
-    campaign.logs.map(({ event, level }) => `${event} ${level}`),
-    ["campaign_created info", "source_sync_completed info"]
-  )
+  const entries = campaign.logs.map(({ event, level }) => `${event} ${level}`)
+  t.strictSame(entries, ["campaign_created info", "source_sync_completed info"])
   t.match(campaign.logs[0]?.ts, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   t.strictSame(campaign.counters, {
     totalRows: 3,

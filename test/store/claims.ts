@@ -33,13 +33,12 @@ export const installClaims = async (t: Test, maxConnections?: number) => {
     Effect.provide(AttemptStore, AttemptStore.layer).pipe(Effect.provideService(WakeWaiting, (campaigns) => void woken.push(...campaigns)))
   )
 
-  const running = (numbers: ReadonlyArray<string>) =>
-    Effect.gen(function* () {
-      const { id } = yield* makeCampaign({ agentId: agent.id, sourceId: yield* upload(listOf(numbers)) })
-      yield* Campaigns.use((_) => _.start(ours, id))
-      const [row] = yield* sql<{ readonly dialEpoch: number }>`SELECT dial_epoch FROM campaigns WHERE id = ${id}`
-      return { id, dialEpoch: row?.dialEpoch ?? 0 }
-    })
+  const running = Effect.fnUntraced(function* (numbers: ReadonlyArray<string>) {
+    const { id } = yield* makeCampaign({ agentId: agent.id, sourceId: yield* upload(listOf(numbers)) })
+    yield* Campaigns.use((_) => _.start(ours, id))
+    const [row] = yield* sql<{ readonly dialEpoch: number }>`SELECT dial_epoch FROM campaigns WHERE id = ${id}`
+    return { id, dialEpoch: row?.dialEpoch ?? 0 }
+  })
 
   const claim = (
     { dialEpoch, id, ownerEpoch = 0 }: Running,

@@ -115,10 +115,8 @@ test(t, "when some are already over, stale, or unknown, then each is reported as
     { _tag: "AlreadyOver" },
     { _tag: "Done" }
   ])
-  t.match(
-    second.map(({ _tag }) => _tag),
-    ["AlreadyOver", "Stale", "AlreadyOver", "AlreadyOver", "AlreadyOver"]
-  )
+  const tags = second.map(({ _tag }) => _tag)
+  t.match(tags, ["AlreadyOver", "Stale", "AlreadyOver", "AlreadyOver", "AlreadyOver"])
 })
 
 test(

@@ -132,8 +132,6 @@ test(t, "of a try and a pause at the same time, the pause always wins", function
       return yield* stateOf(id)
     })
   )
-  t.ok(
-    states.every((state) => state === "paused"),
-    `${states}`
-  )
+  const arePaused = states.every((state) => state === "paused")
+  t.ok(arePaused, `${states}`)
 })

@@ -59,15 +59,14 @@ test(t, "given a contact that has another attempt, then that is kept, and the co
 })
 
 t.test("given a number that an attempt holds in another list", async (t) => {
-  const scene = (prefix: string) =>
-    Effect.gen(function* () {
-      const [first, second] = [yield* running(numbersOf(1, prefix)), yield* running(numbersOf(1, prefix))]
-      const [before, holder, after] = [newCallId(Date.now() - 1000), newId(), newCallId(Date.now() + 1000)]
-      yield* claim(first, [holder])
-      const held = sql<{ readonly id: CallId }>`SELECT id FROM attempts WHERE phone_number LIKE ${`${prefix}%`} AND holds_number`
-      const holders = Effect.map(held, (rows) => rows.map(({ id }) => id))
-      return { after, before, contact: contactOf(second, 2), holder, holders }
-    })
+  const scene = Effect.fnUntraced(function* (prefix: string) {
+    const [first, second] = [yield* running(numbersOf(1, prefix)), yield* running(numbersOf(1, prefix))]
+    const [before, holder, after] = [newCallId(Date.now() - 1000), newId(), newCallId(Date.now() + 1000)]
+    yield* claim(first, [holder])
+    const held = sql<{ readonly id: CallId }>`SELECT id FROM attempts WHERE phone_number LIKE ${`${prefix}%`} AND holds_number`
+    const holders = Effect.map(held, (rows) => rows.map(({ id }) => id))
+    return { after, before, contact: contactOf(second, 2), holder, holders }
+  })
 
   test(t, "when a call that started later was lost, then the attempt is over, and the later call holds the number", function* (t) {
     const { after, contact, holders } = yield* scene("+1421")

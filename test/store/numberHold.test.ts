@@ -79,16 +79,14 @@ t.test("given an attempt that was written off", async (t) => {
 
 t.test("given retries that are due and whose numbers are in calls", async (t) => {
   const numbers = numbersOf(3, "+1203")
-  const { campaign, found, waits } = await run(
-    Effect.gen(function* () {
-      const other = yield* running(numbers)
-      yield* claim(other, ids(2))
-      const campaign = yield* running(numbers)
-      yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy', due_at = now() - interval '1 day'
-        WHERE campaign_id = ${campaign.id}`
-      return { campaign, found: yield* claimBehind(campaign, ids(2)), waits: yield* waiting(campaign) }
-    })
-  )
+  const { campaign, found, waits } = await run(function* () {
+    const other = yield* running(numbers)
+    yield* claim(other, ids(2))
+    const campaign = yield* running(numbers)
+    yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy', due_at = now() - interval '1 day'
+      WHERE campaign_id = ${campaign.id}`
+    return { campaign, found: yield* claimBehind(campaign, ids(2)), waits: yield* waiting(campaign) }
+  })
   await t.test("when there is another one behind them, then that is called", async (t) => {
     t.strictSame(dialed(found), numbers.slice(2))
     t.strictSame(waits, numbers.slice(0, 2))
@@ -109,11 +107,9 @@ t.test("given retries that are due and whose numbers are in calls", async (t) =>
     const states = yield* sql`SELECT state, awaits_number FROM contacts WHERE campaign_id = ${campaign.id} ORDER BY row_no`
     t.match(states, [{ awaitsNumber: false, state: "failed" }, { awaitsNumber: false, state: "failed" }, { state: "dialing" }])
   })
-  await run(
-    Effect.gen(function* () {
-      for (const { callId } of yield* store.live) yield* undone(callId)
-    })
-  )
+  await run(function* () {
+    for (const { callId } of yield* store.live) yield* undone(callId)
+  })
 })
 
 t.test("given retries whose contacts have seen our numbers before", async (t) => {
@@ -121,24 +117,20 @@ t.test("given retries whose contacts have seen our numbers before", async (t) =>
   const numbers = numbersOf(3, "+1207")
   const campaign = await run(running(numbers))
   const first = await run(claim(campaign, ids(3), { callers: [own, own, other], usable: { numbers: [], rooms: [] } }))
-  await run(
-    Effect.gen(function* () {
-      for (const { callId } of first.attempts) yield* ended(callId, "busy")
-      yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy', due_at = now() - interval '1 day'
-        WHERE campaign_id = ${campaign.id}`
-      // All contacts were done, which had completed the campaign.
-      yield* sql`UPDATE campaigns SET state = 'running' WHERE id = ${campaign.id}`
-    })
-  )
+  await run(function* () {
+    for (const { callId } of first.attempts) yield* ended(callId, "busy")
+    yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy', due_at = now() - interval '1 day'
+      WHERE campaign_id = ${campaign.id}`
+    // All contacts were done, which had completed the campaign.
+    yield* sql`UPDATE campaigns SET state = 'running' WHERE id = ${campaign.id}`
+  })
   const shown = ({ attempts }: Claimed) => attempts.map(({ callerNumber }) => callerNumber)
   const again = (usable: Claim["usable"]) =>
-    run(
-      Effect.gen(function* () {
-        const found = yield* claimBehind(campaign, ids(3), { callers: [third, third, third], usable })
-        for (const { callId } of found.attempts) yield* undone(callId)
-        return found
-      })
-    )
+    run(function* () {
+      const found = yield* claimBehind(campaign, ids(3), { callers: [third, third, third], usable })
+      for (const { callId } of found.attempts) yield* undone(callId)
+      return found
+    })
 
   t.strictSame(shown(first), [own, own, other])
   t.match(first.attempts[0]?.initialContext, { caller_number: own }, "the run has it from the beginning")

@@ -31,22 +31,20 @@ const all: NewRedial = { name: undefined, reasons: ["voicemail", "no_answer", "b
 const said = { source: "api", runId: undefined } as const
 
 /** Makes the last call of each contact end with these outcomes, in the order of the list. */
-const complete = (id: CampaignId, outcomes: ReadonlyArray<Outcome>) =>
-  Effect.gen(function* () {
-    const states = outcomes.map((outcome, index) => ({ row: index + 2, state: outcome === "answered" ? "completed" : "failed" }))
-    yield* setDialed(id, states)
-    for (const [index, outcome] of outcomes.entries()) {
-      yield* sql`UPDATE contacts SET last_outcome = ${outcome}, retries_used = 1 WHERE campaign_id = ${id} AND row_no = ${index + 2}`
-    }
-    yield* sql`UPDATE campaigns SET state = 'completed', completed_at = now() WHERE id = ${id}`
-  })
+const complete = Effect.fnUntraced(function* (id: CampaignId, outcomes: ReadonlyArray<Outcome>) {
+  const states = outcomes.map((outcome, index) => ({ row: index + 2, state: outcome === "answered" ? "completed" : "failed" }))
+  yield* setDialed(id, states)
+  for (const [index, outcome] of outcomes.entries()) {
+    yield* sql`UPDATE contacts SET last_outcome = ${outcome}, retries_used = 1 WHERE campaign_id = ${id} AND row_no = ${index + 2}`
+  }
+  yield* sql`UPDATE campaigns SET state = 'completed', completed_at = now() WHERE id = ${id}`
+})
 
-const completed = (outcomes: ReadonlyArray<Outcome>, settings: Parameters<typeof makeCampaign>[0] = {}) =>
-  Effect.gen(function* () {
-    const { id } = yield* makeCampaign(settings, outcomes.length)
-    yield* complete(id, outcomes)
-    return id
-  })
+const completed = Effect.fnUntraced(function* (outcomes: ReadonlyArray<Outcome>, settings: Parameters<typeof makeCampaign>[0] = {}) {
+  const { id } = yield* makeCampaign(settings, outcomes.length)
+  yield* complete(id, outcomes)
+  return id
+})
 
 t.test("given a completed campaign", async (t) => {
   test(t, "when it is redialed, then a draft has the contacts that were not reached, as in the list", function* (t) {
@@ -73,14 +71,12 @@ t.test("given a completed campaign", async (t) => {
       counters: { totalRows: 3, processedRows: 0, failedRows: 0, executedCount: 0, retriesQueued: 0 }
     })
     t.equal(parent.redialedCampaignId, child.id)
-    t.strictSame(
-      copied.map(({ rowNo, state }) => [rowNo, state]),
-      [
-        [3, "pending"],
-        [4, "pending"],
-        [5, "pending"]
-      ]
-    )
+    const rows = copied.map(({ rowNo, state }) => [rowNo, state])
+    t.strictSame(rows, [
+      [3, "pending"],
+      [4, "pending"],
+      [5, "pending"]
+    ])
     t.strictSame(copied[0]?.context, { phone_number: "+14155550001", First_Name: "Name 1", first_name: "Name 1", city: "Town" })
     t.strictSame(
       [yield* eventsOf(id), yield* eventsOf(child.id)],

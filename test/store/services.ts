@@ -43,6 +43,7 @@ import { Files } from "#runtime/storage/Files.ts"
 import { tokensOf } from "#runtime/identity/tokens.ts"
 import { publishedOf } from "#test/support/given.ts"
 import { openDatabase, type TestDatabase } from "#test/support/postgres.ts"
+import { effectOf, type Work } from "#test/support/run.ts"
 import { servicesLayer } from "#test/support/services.ts"
 
 export const ours = OrganizationId.make(1)
@@ -93,7 +94,7 @@ type Services = Layer.Success<typeof services> | Layer.Services<typeof services>
 
 interface Installation {
   readonly database: TestDatabase
-  readonly run: <A, E>(effect: Effect.Effect<A, E, Services>) => Promise<A>
+  readonly run: <A>(work: Work<A, Services>) => Promise<A>
   /** A test whose body runs as one effect on this database. */
   readonly test: (
     t: Test,
@@ -134,21 +135,19 @@ export const install = async (...[t, maxConnections]: Parameters<typeof openData
     }),
     Files.layerLocal(folder)
   )
-  const context = await database.run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`INSERT INTO organizations (name) VALUES ('ours'), ('theirs')`
-      // Outlives this effect: only the audit log's writer would end with it, and readers of that log write pending entries first.
-      return yield* Layer.buildWithScope(Layer.provideMerge(services, ports), yield* Effect.scope)
-    })
-  )
-  const run: Installation["run"] = (effect) => database.run(Effect.provideContext(effect, context))
+  const context = await database.run(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`INSERT INTO organizations (name) VALUES ('ours'), ('theirs')`
+    // Outlives this effect: only the audit log's writer would end with it, and readers of that log write pending entries first.
+    return yield* Layer.buildWithScope(Layer.provideMerge(services, ports), yield* Effect.scope)
+  })
+  const run: Installation["run"] = (work) => database.run(Effect.provideContext(effectOf(work), context))
   return {
     database,
     heard,
     dialed,
     run,
-    test: (t, title, body) => t.test(title, (t) => run(Effect.gen(() => body(t)))),
+    test: (t, title, body) => t.test(title, (t) => run(() => body(t))),
     sql: await run(SqlClient.SqlClient)
   }
 }
@@ -246,12 +245,11 @@ export const setDialed = (
         FROM contacts WHERE campaign_id = ${id}) s WHERE c.id = ${id}`
   })
 
-export const started = (contactCount?: number) =>
-  Effect.gen(function* () {
-    const campaigns = yield* Campaigns
-    const { id } = yield* makeCampaign({}, contactCount)
-    return yield* campaigns.start(ours, id)
-  })
+export const started = Effect.fnUntraced(function* (contactCount?: number) {
+  const campaigns = yield* Campaigns
+  const { id } = yield* makeCampaign({}, contactCount)
+  return yield* campaigns.start(ours, id)
+})
 
 /** The end of a call that was not answered, unless `more` says so. */
 export const endOf = (more: Partial<AttemptEnd> = {}): AttemptEnd => ({

@@ -23,14 +23,12 @@ const numberOf = (address: string, more: Partial<NewPhoneNumber> = {}): NewPhone
 
 t.test("given a configuration, when it is changed", async (t) => {
   const changed = (changes: Parameters<TelephonyConfigs["Service"]["update"]>[2], name: string) =>
-    run(
-      Effect.gen(function* () {
-        const { id } = yield* makeConfig(name)
-        const after = yield* configs.update(ours, id, changes)
-        const setting = yield* settings.find(id)
-        return { after, id, setting }
-      })
-    )
+    run(function* () {
+      const { id } = yield* makeConfig(name)
+      const after = yield* configs.update(ours, id, changes)
+      const setting = yield* settings.find(id)
+      return { after, id, setting }
+    })
   t.test("with its secret masked, then the secret stays and the rest is changed", async (t) => {
     const credentials = { account: "AC2", token: "*******9876" }
     const { after, id, setting } = await changed({ name: "b1", config: { provider: "fake", credentials }, maxConcurrentCalls: 7 }, "a1")

@@ -10,15 +10,13 @@ import { openDatabase, witness } from "#test/support/postgres.ts"
 import { runLive } from "#test/support/run.ts"
 
 const database = await openDatabase(t)
-const { ours, theirs } = await database.run(
-  Effect.gen(function* () {
-    const one = yield* given.campaign({ contacts: 3 })
-    const other = yield* given.campaign({ contacts: 5 })
-    const sql = yield* SqlClient.SqlClient
-    for (const { campaignId } of [one, other]) yield* sql`INSERT INTO campaign_dials VALUES (${campaignId}, 0, 0)`
-    return { ours: one, theirs: other }
-  })
-)
+const { ours, theirs } = await database.run(function* () {
+  const one = yield* given.campaign({ contacts: 3 })
+  const other = yield* given.campaign({ contacts: 5 })
+  const sql = yield* SqlClient.SqlClient
+  for (const { campaignId } of [one, other]) yield* sql`INSERT INTO campaign_dials VALUES (${campaignId}, 0, 0)`
+  return { ours: one, theirs: other }
+})
 
 /** The error code of Postgres for a violated policy or a missing privilege. */
 const refused = "42501"
@@ -112,8 +110,6 @@ t.test("given all tables, when one holds rows of organizations, then it has a po
     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'
       AND NOT (c.relrowsecurity AND EXISTS (SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid))
     ORDER BY 1`
-  t.strictSame(
-    bare.map(({ name }) => String(name)),
-    common
-  )
+  const names = bare.map(({ name }) => String(name))
+  t.strictSame(names, common)
 })

@@ -17,19 +17,17 @@ const countsOf = ({ id }: Running) =>
 
 /** `count` contacts whose numbers were busy once, one of which is claimed while `change` runs. */
 const story = (count: number, change: (sql: SqlClient.SqlClient, campaign: Running) => Effect.Effect<unknown, unknown>) =>
-  run(
-    Effect.gen(function* () {
-      const campaign = yield* running(numbersOf(count, `+1${305 + count}`))
-      yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy', last_outcome = 'busy', due_at = now() - interval '1 s'
-        WHERE campaign_id = ${campaign.id}`
-      yield* sql`UPDATE campaigns SET retries_queued = ${count} WHERE id = ${campaign.id}`
-      const { attempts } = yield* claim(campaign, ids(1))
-      yield* Effect.orDie(change(sql, campaign))
-      for (const { callId } of attempts) yield* undone(callId)
-      const [counts] = yield* countsOf(campaign)
-      return { claimed: attempts.length, contacts: yield* contactsOf(campaign), counts }
-    })
-  )
+  run(function* () {
+    const campaign = yield* running(numbersOf(count, `+1${305 + count}`))
+    yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy', last_outcome = 'busy', due_at = now() - interval '1 s'
+      WHERE campaign_id = ${campaign.id}`
+    yield* sql`UPDATE campaigns SET retries_queued = ${count} WHERE id = ${campaign.id}`
+    const { attempts } = yield* claim(campaign, ids(1))
+    yield* Effect.orDie(change(sql, campaign))
+    for (const { callId } of attempts) yield* undone(callId)
+    const [counts] = yield* countsOf(campaign)
+    return { claimed: attempts.length, contacts: yield* contactsOf(campaign), counts }
+  })
 const rule = (sql: SqlClient.SqlClient, { id }: Running, part: object) =>
   sql`UPDATE campaigns SET retry_config = retry_config || ${JSON.stringify(part)}::text::jsonb WHERE id = ${id}`
 const edited = (part: object) => (sql: SqlClient.SqlClient, campaign: Running) =>
@@ -58,13 +56,11 @@ t.test("given a retry that is claimed while a running campaign is edited", async
 
   t.test("when the new rules still allow it, then it waits as before", async (t) => {
     const { contacts, counts } = await story(2, edited({ retryOnNoAnswer: false }))
-    t.strictSame(
-      contacts.map(({ retriesUsed, state }) => [state, retriesUsed]),
-      [
-        ["retry_wait", 1],
-        ["retry_wait", 1]
-      ]
-    )
+    const states = contacts.map(({ retriesUsed, state }) => [state, retriesUsed])
+    t.strictSame(states, [
+      ["retry_wait", 1],
+      ["retry_wait", 1]
+    ])
     t.strictSame(counts, { state: "running", failed: 0, queued: 2 })
   })
 })

@@ -58,9 +58,8 @@ export const openScene = async (t: Test) => {
 }
 
 /** Writes the file in pieces, as a call does, and marks it as complete. */
-export const recorded = (files: Files["Service"], bytes: Uint8Array, name = key) =>
-  Effect.gen(function* () {
-    const path = yield* files.createWriter(name)
-    yield* Effect.promise(() => writeFile(path, bytes))
-    yield* files.keep(path, name)
-  })
+export const recorded = Effect.fnUntraced(function* (files: Files["Service"], bytes: Uint8Array, name = key) {
+  const path = yield* files.createWriter(name)
+  yield* Effect.promise(() => writeFile(path, bytes))
+  yield* files.keep(path, name)
+})

@@ -170,12 +170,11 @@ const begin = Effect.fnUntraced(function* (scene: Scene, id: CallId, trunk: Live
 export const otherCallId = CallId.make("01890000-0000-7000-8000-000000000002")
 
 /** Dials the same number again, as another organization might. */
-export const dialOther = (scene: Scene) =>
-  Effect.gen(function* () {
-    const rate = yield* CallRate
-    if (scene.trunk === undefined) return yield* Effect.die("no trunk")
-    yield* begin(scene, otherCallId, scene.trunk, rate.reserve([{ key: "trunk:3", rate: scene.rate }]), {})
-  })
+export const dialOther = Effect.fnUntraced(function* (scene: Scene) {
+  const rate = yield* CallRate
+  if (scene.trunk === undefined) return yield* Effect.die("no trunk")
+  yield* begin(scene, otherCallId, scene.trunk, rate.reserve([{ key: "trunk:3", rate: scene.rate }]), {})
+})
 
 /** `arrange` runs before the call is dialed, `act` after it. At the end, the engine is closed as if it stopped. */
 export const play = (
@@ -184,24 +183,22 @@ export const play = (
     scene: Scene
   ) => Effect.Effect<unknown, never, AttemptStore | CallRate | CallSupervisor | MediaSockets | RecentOptOuts | Slots | TrunkPool>
 ) =>
-  run(
-    Effect.gen(function* () {
-      const scene = new Scene()
-      arrange(scene)
-      const played = yield* Deferred.make<ReadonlyArray<string>>()
-      const engine = yield* dial(scene).pipe(
-        Effect.andThen(Effect.suspend(() => act(scene))),
-        Effect.andThen(Effect.suspend(() => Deferred.succeed(played, [...scene.world.log]))),
-        Effect.provide(layerOf(scene.world, { DRAIN: "0", RECORDINGS: scene.recordings }, scene.voice)),
-        Effect.provide(scene.logger),
-        Effect.forkChild
-      )
-      yield* Effect.race(Deferred.await(played), Fiber.join(engine))
-      yield* TestClock.adjust("1 minute")
-      yield* Fiber.join(engine)
-      return { ...scene, log: yield* Deferred.await(played), stopped: scene.world.log.slice((yield* Deferred.await(played)).length) }
-    })
-  )
+  run(function* () {
+    const scene = new Scene()
+    arrange(scene)
+    const played = yield* Deferred.make<ReadonlyArray<string>>()
+    const engine = yield* dial(scene).pipe(
+      Effect.andThen(Effect.suspend(() => act(scene))),
+      Effect.andThen(Effect.suspend(() => Deferred.succeed(played, [...scene.world.log]))),
+      Effect.provide(layerOf(scene.world, { DRAIN: "0", RECORDINGS: scene.recordings }, scene.voice)),
+      Effect.provide(scene.logger),
+      Effect.forkChild
+    )
+    yield* Effect.race(Deferred.await(played), Fiber.join(engine))
+    yield* TestClock.adjust("1 minute")
+    yield* Fiber.join(engine)
+    return { ...scene, log: yield* Deferred.await(played), stopped: scene.world.log.slice((yield* Deferred.await(played)).length) }
+  })
 export const nothing = () => {}
 export const steps = <R = never>(...all: ReadonlyArray<Effect.Effect<unknown, never, R>>) => Effect.all(all, { discard: true })
 export const accepted = ["sent", "originate +15551"]

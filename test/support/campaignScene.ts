@@ -38,47 +38,45 @@ export const play = (
   media: typeof MediaRoom.layer = MediaRoom.layer,
   environment: Readonly<Record<string, string>> = {}
 ) =>
-  run(
-    Effect.gen(function* () {
-      const world = new World()
-      arrange(world)
-      const played = yield* Deferred.make<void>()
-      const says = (index: number, event: Parameters<NonNullable<World["provider"]["onEvent"]>>[1]) =>
-        afterwards(() => world.provider.onEvent?.(world.dials[index]?.callId ?? "", event))
-      const engine = yield* Effect.gen(function* () {
-        const actor = yield* CampaignActor
-        const own = Effect.forkChild(actor.run(campaignId))
-        const scene: Scene = {
-          answers: (index) => says(index, { _tag: "Answered" }),
-          inboxes: yield* CampaignInboxes,
-          media: yield* MediaRoom,
-          ends: (index, cause = "no_answer") => says(index, { _tag: "HungUp", cause }),
-          own,
-          owner: yield* own,
-          slots: yield* Slots,
-          trunkIs: (status) => afterwards(() => world.provider.onStatus?.(status)),
-          world
-        }
-        yield* settled
-        yield* act(scene)
-        yield* Deferred.succeed(played, undefined)
-      }).pipe(Effect.provide(layerOf(world, { DRAIN: "0", ...environment }, voice, media)), Effect.forkChild)
-      yield* Effect.race(Deferred.await(played), Fiber.join(engine))
-      const { dials, entries, state, statements } = world
-      const seen = {
-        contacts: structuredClone(world.contacts),
-        dials: [...dials],
-        entries: [...entries],
-        details: [...world.details],
-        messages: [...world.messages],
-        state,
-        statements: [...statements]
+  run(function* () {
+    const world = new World()
+    arrange(world)
+    const played = yield* Deferred.make<void>()
+    const says = (index: number, event: Parameters<NonNullable<World["provider"]["onEvent"]>>[1]) =>
+      afterwards(() => world.provider.onEvent?.(world.dials[index]?.callId ?? "", event))
+    const engine = yield* Effect.gen(function* () {
+      const actor = yield* CampaignActor
+      const own = Effect.forkChild(actor.run(campaignId))
+      const scene: Scene = {
+        answers: (index) => says(index, { _tag: "Answered" }),
+        inboxes: yield* CampaignInboxes,
+        media: yield* MediaRoom,
+        ends: (index, cause = "no_answer") => says(index, { _tag: "HungUp", cause }),
+        own,
+        owner: yield* own,
+        slots: yield* Slots,
+        trunkIs: (status) => afterwards(() => world.provider.onStatus?.(status)),
+        world
       }
-      yield* TestClock.adjust("1 minute")
-      yield* Fiber.join(engine)
-      return { ...seen, at: seen.dials.map(({ at }) => Math.round(at)), to: seen.dials.map(({ to }) => to) }
-    })
-  )
+      yield* settled
+      yield* act(scene)
+      yield* Deferred.succeed(played, undefined)
+    }).pipe(Effect.provide(layerOf(world, { DRAIN: "0", ...environment }, voice, media)), Effect.forkChild)
+    yield* Effect.race(Deferred.await(played), Fiber.join(engine))
+    const { dials, entries, state, statements } = world
+    const seen = {
+      contacts: structuredClone(world.contacts),
+      dials: [...dials],
+      entries: [...entries],
+      details: [...world.details],
+      messages: [...world.messages],
+      state,
+      statements: [...statements]
+    }
+    yield* TestClock.adjust("1 minute")
+    yield* Fiber.join(engine)
+    return { ...seen, at: seen.dials.map(({ at }) => Math.round(at)), to: seen.dials.map(({ to }) => to) }
+  })
 export const campaign =
   (contacts: number, plan: Partial<World["plan"]> = {}) =>
   (world: World) => {

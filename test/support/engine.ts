@@ -364,36 +364,21 @@ export const judge = async (t: Test, world: World, id: number, cap: number): Pro
   const dials = log.entries.filter(({ kind, number }) => kind === "originate" && numbers.has(number))
 
   t.equal(new Set(dials.map(({ channelId }) => channelId)).size, dials.length, "no attempt was dialed twice")
-  t.strictSame(
-    dials.filter(({ channelId, number }) => known.get(channelId)?.phoneNumber !== number),
-    [],
-    "each dial belongs to an attempt for that number"
-  )
-  t.strictSame(
-    dials.filter(({ channelId }) => known.get(channelId)?.state === "void"),
-    [],
-    "no void attempt was dialed"
-  )
+  const strays = dials.filter(({ channelId, number }) => known.get(channelId)?.phoneNumber !== number)
+  t.strictSame(strays, [], "each dial belongs to an attempt for that number")
+  const voids = dials.filter(({ channelId }) => known.get(channelId)?.state === "void")
+  t.strictSame(voids, [], "no void attempt was dialed")
   t.ok(log.mostLive() <= cap, `at most ${cap} calls were up at once: ${log.mostLive()}`)
   t.equal(log.live(), 0, "no call is up any more")
 
-  t.strictSame(
-    placed.filter(({ state }) => state !== "ended"),
-    [],
-    "every attempt has ended"
-  )
-  t.strictSame(
-    attempts.filter(({ contact }) => contact !== "completed" && contact !== "failed"),
-    [],
-    "every contact is done"
-  )
+  const open = placed.filter(({ state }) => state !== "ended")
+  t.strictSame(open, [], "every attempt has ended")
+  const undone = attempts.filter(({ contact }) => contact !== "completed" && contact !== "failed")
+  t.strictSame(undone, [], "every contact is done")
   t.strictSame(await strayMoves(sql), [], "no contact made a forbidden change of state")
   t.strictSame(await shownCounters(api, id), await recounted(sql, id), "counters are what a recount gives")
   const runs = await api.runs(id)
   t.equal(runs.length, placed.length, "one run for each attempt")
-  t.strictSame(
-    runs.filter((run) => !run.is_completed),
-    [],
-    "every run is complete"
-  )
+  const incomplete = runs.filter((run) => !run.is_completed)
+  t.strictSame(incomplete, [], "every run is complete")
 }

@@ -46,16 +46,15 @@ const trunkOf = (world: World): Trunk => {
           return Effect.as(world.media, silence)
         })
     }),
-    originate: ({ callId, leave, maxDurationSeconds, ringTimeoutSeconds, to }: OriginateRequest) =>
-      Effect.gen(function* () {
-        yield* world.connecting
-        const at = yield* Clock.currentTimeMillis
-        if (!leave() || (world.isAskedFor && !leave())) return yield* refusal("permit_lapsed")
-        world.log.push(`originate ${to}`)
-        world.dials.push({ at, callId, maxDurationSeconds, ringTimeoutSeconds, to })
-        yield* world.originate
-        return { providerCallId: world.providerCallId ?? callId }
-      }),
+    originate: Effect.fnUntraced(function* ({ callId, leave, maxDurationSeconds, ringTimeoutSeconds, to }: OriginateRequest) {
+      yield* world.connecting
+      const at = yield* Clock.currentTimeMillis
+      if (!leave() || (world.isAskedFor && !leave())) return yield* refusal("permit_lapsed")
+      world.log.push(`originate ${to}`)
+      world.dials.push({ at, callId, maxDurationSeconds, ringTimeoutSeconds, to })
+      yield* world.originate
+      return { providerCallId: world.providerCallId ?? callId }
+    }),
     ...(world.transfers && {
       transfer: (_: CallRef, { kind, leave, to }: TransferRequest) =>
         Effect.suspend(() => {

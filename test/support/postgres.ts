@@ -18,6 +18,7 @@ import { readMigrations } from "#runtime/postgres/Migration.ts"
 import { Sealer } from "#core/Sealer.ts"
 import * as postgres from "#runtime/postgres/postgres.ts"
 import { sealsOf, secretsKey } from "#runtime/secrets/KeyRing.ts"
+import { effectOf, type Work } from "#test/support/run.ts"
 
 /** The same secrets key for all tests. */
 const testKey = Buffer.alloc(32, 7)
@@ -106,17 +107,16 @@ export const migrate = (folder?: string) => Effect.flatMap(readMigrations(folder
 const makeTemplate = Effect.fnUntraced(function* (url: string) {
   const migrations = yield* readMigrations()
   const name = `template_${hash(migrations.map(({ checksum }) => checksum).join())}`
-  const make = (sql: SqlClient.SqlClient) =>
-    Effect.gen(function* () {
-      // Held until the connection closes.
-      yield* sql`SELECT pg_advisory_lock(1)`
-      const found = yield* sql`SELECT 1 FROM pg_database WHERE datname = ${name}`
-      if (found.length > 0) return
-      yield* sql`DROP DATABASE IF EXISTS template_draft WITH (FORCE)`
-      yield* sql`CREATE DATABASE template_draft`
-      yield* migrate().pipe(Effect.provide(once(at(url, "template_draft"))))
-      yield* sql`ALTER DATABASE template_draft RENAME TO ${sql(name)}`
-    })
+  const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+    // Held until the connection closes.
+    yield* sql`SELECT pg_advisory_lock(1)`
+    const found = yield* sql`SELECT 1 FROM pg_database WHERE datname = ${name}`
+    if (found.length > 0) return
+    yield* sql`DROP DATABASE IF EXISTS template_draft WITH (FORCE)`
+    yield* sql`CREATE DATABASE template_draft`
+    yield* migrate().pipe(Effect.provide(once(at(url, "template_draft"))))
+    yield* sql`ALTER DATABASE template_draft RENAME TO ${sql(name)}`
+  })
   yield* administer(url, make)
   return name
 })
@@ -142,7 +142,7 @@ export const emptyDatabase: Effect.Effect<Redacted.Redacted, never, Scope.Scope>
 
 export interface TestDatabase {
   readonly url: string
-  readonly run: <A, E>(effect: Effect.Effect<A, E, PgClient.PgClient | Sealer | SqlClient.SqlClient | Scope.Scope>) => Promise<A>
+  readonly run: <A>(work: Work<A, PgClient.PgClient | Sealer | SqlClient.SqlClient | Scope.Scope>) => Promise<A>
 }
 
 /** One database for all tests of a file; `t` is tap's root, which drops it at the end. `maxConnections` defaults to that of an engine. */
@@ -159,7 +159,7 @@ export const openDatabase = async (
       scope
     )
   )
-  return { url: Redacted.value(url), run: (effect) => Effect.runPromise(Effect.scoped(effect).pipe(Effect.provide(client))) }
+  return { url: Redacted.value(url), run: (work) => Effect.runPromise(Effect.scoped(effectOf(work)).pipe(Effect.provide(client))) }
 }
 
 /** A third-party client, which looks at the database independently of the engine. The caller closes it. */

@@ -39,10 +39,14 @@ export const stepWallClock = (millis: number): Effect.Effect<void> =>
     return Effect.void
   })
 
+/** An effect, or the body of one. */
+export type Work<A, R> = Effect.Effect<A, unknown, R> | (() => Generator<Effect.Effect<unknown, unknown, R>, A, never>)
+export const effectOf = <A, R>(work: Work<A, R>) => (Effect.isEffect(work) ? work : Effect.gen(work))
+
 /** Runs on a clock that stays at 0 until `TestClock.adjust`; sockets, files and databases are not affected by it. */
-export const run = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>): Promise<A> =>
-  Effect.runPromise(Effect.scoped(effect).pipe(Effect.provide(Layer.merge(silent, testClock))))
+export const run = <A>(work: Work<A, Scope.Scope>): Promise<A> =>
+  Effect.runPromise(Effect.scoped(effectOf(work)).pipe(Effect.provide(Layer.merge(silent, testClock))))
 
 /** Runs on the real clock. */
-export const runLive = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>): Promise<A> =>
-  Effect.runPromise(Effect.scoped(effect).pipe(Effect.provide(silent)))
+export const runLive = <A>(work: Work<A, Scope.Scope>): Promise<A> =>
+  Effect.runPromise(Effect.scoped(effectOf(work)).pipe(Effect.provide(silent)))

@@ -24,37 +24,36 @@ export const scriptedRecognizer = (answer: (tell: () => void) => void = (tell) =
   const said: Array<string> = []
   let session: RecognizerSession | undefined
 
-  const open = (first: RecognizerHints, emit: (event: RecognizerEvent) => void) =>
-    Effect.gen(function* () {
-      let isOpen = true
-      yield* Effect.addFinalizer(() =>
-        Effect.sync(() => {
-          isOpen = false
+  const open = Effect.fnUntraced(function* (first: RecognizerHints, emit: (event: RecognizerEvent) => void) {
+    let isOpen = true
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        isOpen = false
+      })
+    )
+    let millis = 0
+    let from: number | undefined
+    hints.push(first)
+    session = {
+      write: (samples) => {
+        const power = samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length)
+        if (Math.sqrt(power) > audible) from ??= millis
+        millis += frameMillis
+      },
+      finalize: () => {
+        const text = from === undefined ? "" : said.splice(0).join(" ")
+        const fromMillis = from ?? millis
+        const untilMillis = millis
+        from = undefined
+        const isAnswer = hints.at(-1)?.phrases.includes(text) ?? false
+        answer(() => {
+          if (isOpen) emit({ _tag: "Final", text, fromMillis, untilMillis, isForced: true, isAnswer, confidence: undefined })
         })
-      )
-      let millis = 0
-      let from: number | undefined
-      hints.push(first)
-      session = {
-        write: (samples) => {
-          const power = samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length)
-          if (Math.sqrt(power) > audible) from ??= millis
-          millis += frameMillis
-        },
-        finalize: () => {
-          const text = from === undefined ? "" : said.splice(0).join(" ")
-          const fromMillis = from ?? millis
-          const untilMillis = millis
-          from = undefined
-          const isAnswer = hints.at(-1)?.phrases.includes(text) ?? false
-          answer(() => {
-            if (isOpen) emit({ _tag: "Final", text, fromMillis, untilMillis, isForced: true, isAnswer, confidence: undefined })
-          })
-        },
-        hint: (next) => void hints.push(next)
-      }
-      return session
-    })
+      },
+      hint: (next) => void hints.push(next)
+    }
+    return session
+  })
 
   return {
     provider: "scripted",
