@@ -19,6 +19,7 @@ import type { CarrierRequest } from "#core/provider/Callback.ts"
 import { signatureOf } from "#test/emulators/telnyx/TelnyxCall.ts"
 import { signed } from "#test/emulators/twilio/signed.ts"
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
+import { forAll } from "#test/support/forAll.ts"
 import { nowMillis } from "#test/support/until.ts"
 
 const token = "12345678901234567890123456789012"
@@ -43,36 +44,30 @@ const url = fc
 const fields = fc.dictionary(name, value, { noNullPrototype: true })
 
 t.test("given callbacks of the emulated Twilio, then Twilio's own validator accepts them, and nothing else", async () => {
-  fc.assert(
-    fc.property(url, fields, name, (url, fields, other) => {
-      const { headers } = signed(`${url}#rc=5`, fields, token)
-      const isValid = (more: object) => validateRequest(token, headers["x-twilio-signature"], url, { ...fields, ...more })
-      return isValid({}) && !isValid({ [`${other}X`]: "1" })
-    })
-  )
+  forAll(url, fields, name, (url, fields, other) => {
+    const { headers } = signed(`${url}#rc=5`, fields, token)
+    const isValid = (more: object) => validateRequest(token, headers["x-twilio-signature"], url, { ...fields, ...more })
+    return isValid({}) && !isValid({ [`${other}X`]: "1" })
+  })
 })
 
 t.test("given requests that Twilio's package signs, then the adapter accepts them as they are, and not when they are altered", async () => {
   const several = fc.dictionary(name, fc.array(value, { minLength: 1, maxLength: 3 }), { noNullPrototype: true })
-  fc.assert(
-    fc.property(url, several, (url, fields) => {
-      const form = new URLSearchParams(Object.entries(fields).flatMap(([key, values]) => values.map((one): [string, string] => [key, one])))
-      const signature = getExpectedTwilioSignature(token, url, fields)
-      const headers = { "content-type": "application/x-www-form-urlencoded", "x-twilio-signature": signature }
-      const proves = (url: string, body: string) => twilio.proofOf(requestOf(url, headers, body), token) !== undefined
-      const genuine = form.toString()
-      return proves(url, genuine) && !proves(`${url}x`, genuine) && !proves(url, `${genuine}&x=1`)
-    })
-  )
-  fc.assert(
-    fc.property(url, value, (url, body) => {
-      const address = `${url}${url.includes("?") ? "&" : "?"}bodySHA256=${getExpectedBodyHash(body)}`
-      const signature = getExpectedTwilioSignature(token, address, {})
-      const headers = { "content-type": "application/json", "x-twilio-signature": signature }
-      const proves = (body: string) => twilio.proofOf(requestOf(address, headers, body), token) !== undefined
-      return validateRequestWithBody(token, signature, address, body) && proves(body) && !proves(`${body} `)
-    })
-  )
+  forAll(url, several, (url, fields) => {
+    const form = new URLSearchParams(Object.entries(fields).flatMap(([key, values]) => values.map((one): [string, string] => [key, one])))
+    const signature = getExpectedTwilioSignature(token, url, fields)
+    const headers = { "content-type": "application/x-www-form-urlencoded", "x-twilio-signature": signature }
+    const proves = (url: string, body: string) => twilio.proofOf(requestOf(url, headers, body), token) !== undefined
+    const genuine = form.toString()
+    return proves(url, genuine) && !proves(`${url}x`, genuine) && !proves(url, `${genuine}&x=1`)
+  })
+  forAll(url, value, (url, body) => {
+    const address = `${url}${url.includes("?") ? "&" : "?"}bodySHA256=${getExpectedBodyHash(body)}`
+    const signature = getExpectedTwilioSignature(token, address, {})
+    const headers = { "content-type": "application/json", "x-twilio-signature": signature }
+    const proves = (body: string) => twilio.proofOf(requestOf(address, headers, body), token) !== undefined
+    return validateRequestWithBody(token, signature, address, body) && proves(body) && !proves(`${body} `)
+  })
 })
 
 t.test("given webhooks of the emulated Telnyx, then Telnyx' own verifier and the adapter agree on them, genuine and altered", async () => {
@@ -109,22 +104,18 @@ t.test("given any address and number, then Twilio's builder makes the same docum
   }
   const text = fc.string({ unit: fc.integer({ min: 0x20, max: 0xd7ff }).map((code) => String.fromCodePoint(code)), minLength: 1 })
   const number = fc.stringMatching(/^\+[1-9][0-9]{6,14}$/)
-  fc.assert(
-    fc.property(text, (mediaUrl) => {
-      const theirs = new VoiceResponse()
-      theirs.connect().stream({ url: mediaUrl })
-      return isSame(streamTo(mediaUrl), theirs)
-    })
-  )
-  fc.assert(
-    fc.property(text, text, number, number, fc.integer({ min: 1, max: 600 }), (address, told, to, from, timeoutSeconds) => {
-      const request = { from, kind: "attended", leave: () => true, timeoutSeconds, to, transfer: 1 } as const
-      const theirs = new VoiceResponse()
-      const dial = theirs.dial({ action: address, callerId: from, method: "POST", timeout: timeoutSeconds })
-      dial.number({ statusCallback: told, statusCallbackEvent: ["answered"], statusCallbackMethod: "POST" }, to)
-      return isSame(transferDocument(request, address, told), theirs)
-    })
-  )
+  forAll(text, (mediaUrl) => {
+    const theirs = new VoiceResponse()
+    theirs.connect().stream({ url: mediaUrl })
+    return isSame(streamTo(mediaUrl), theirs)
+  })
+  forAll(text, text, number, number, fc.integer({ min: 1, max: 600 }), (address, told, to, from, timeoutSeconds) => {
+    const request = { from, kind: "attended", leave: () => true, timeoutSeconds, to, transfer: 1 } as const
+    const theirs = new VoiceResponse()
+    const dial = theirs.dial({ action: address, callerId: from, method: "POST", timeout: timeoutSeconds })
+    dial.number({ statusCallback: told, statusCallbackEvent: ["answered"], statusCallbackMethod: "POST" }, to)
+    return isSame(transferDocument(request, address, told), theirs)
+  })
   const [silence, end] = [new VoiceResponse(), new VoiceResponse()]
   silence.pause({ length: 60 })
   end.hangup()

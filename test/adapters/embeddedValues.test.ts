@@ -2,6 +2,7 @@
 import fc from "fast-check"
 import t from "tap"
 import type { ExtractedVariable } from "#core/model/LanguageModel.ts"
+import { forAll } from "#test/support/forAll.ts"
 import { agent, callee, keys, values, variable } from "./embeddedScene.ts"
 
 const check = (one: ExtractedVariable, answers: Readonly<Record<string, unknown>>) =>
@@ -105,16 +106,10 @@ const spelled = (number: number): string => {
 
 t.test("every number and every run of digits is understood", async (t) => {
   const number = fc.integer({ min: 0, max: 999_999 })
-  fc.assert(
-    fc.property(number, (one) => values([variable("n", "number")], callee(`it is ${spelled(one)}`))?.["n"] === one),
-    { seed: 1 }
-  )
+  forAll(number, (one) => values([variable("n", "number")], callee(`it is ${spelled(one)}`))?.["n"] === one)
   const digits = fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 2, maxLength: 12, size: "max" })
   const spoken = (run: ReadonlyArray<number>) => run.map((digit) => ones[digit]).join(" ")
-  fc.assert(
-    fc.property(digits, (run) => values([variable("pin", "string")], callee(spoken(run)))?.["pin"] === run.join("")),
-    { seed: 1 }
-  )
+  forAll(digits, (run) => values([variable("pin", "string")], callee(spoken(run)))?.["pin"] === run.join(""))
   t.pass()
 })
 

@@ -5,22 +5,20 @@ import { base64Length, decodeBase64, encodeBase64 } from "#adapters/shared/base6
 import { checkpointDialect, type JsonDialect, jsonMedia, streamSidDialect, telnyxDialect } from "#adapters/shared/JsonMedia.ts"
 import { MediaMarks } from "#adapters/shared/MediaMarks.ts"
 import { MediaMessage } from "#adapters/shared/MediaMessage.ts"
+import { forAll, forAllOf } from "#test/support/forAll.ts"
 import { talkOver } from "./mediaTalk.ts"
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 t.test("base64 is that of Node, in both directions", async (t) => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 400, size: "max" }), (bytes) => {
-      const text = Buffer.from(bytes).toString("base64")
-      const encoded = new Uint8Array(base64Length(bytes.length) + 2)
-      encodeBase64(bytes, encoded, 1)
-      const decoded = new Uint8Array(600)
-      const count = decodeBase64(bytesOf(` ${text}`), 1, text.length + 1, decoded)
-      return Buffer.from(encoded).toString("latin1", 1, text.length + 1) === text && Buffer.from(bytes).equals(decoded.subarray(0, count))
-    }),
-    { seed: 1 }
-  )
+  forAll(fc.uint8Array({ maxLength: 400, size: "max" }), (bytes) => {
+    const text = Buffer.from(bytes).toString("base64")
+    const encoded = new Uint8Array(base64Length(bytes.length) + 2)
+    encodeBase64(bytes, encoded, 1)
+    const decoded = new Uint8Array(600)
+    const count = decodeBase64(bytesOf(` ${text}`), 1, text.length + 1, decoded)
+    return Buffer.from(encoded).toString("latin1", 1, text.length + 1) === text && Buffer.from(bytes).equals(decoded.subarray(0, count))
+  })
   const target = new Uint8Array(100)
   for (const bad of ["A", "AB", "ABC", "AB=C", "A===", "====", "AB\u00e9=", "AB C", "ABCD=", "AB-_"])
     t.equal(decodeBase64(bytesOf(bad), 0, bytesOf(bad).length, target), -1, JSON.stringify(bad))
@@ -97,16 +95,12 @@ t.test("for any message, the audio that is found is the parser's", async () => {
     const isSameChunk = audio?.chunk === undefined ? found.chunk === -1 : Number(audio.chunk) === found.chunk
     return audio?.payload === payload && isSameChunk && found.isInbound === String(audio.track ?? "inbound").startsWith("inbound")
   }
-  fc.assert(
-    fc.property(message, fc.constantFrom(undefined, 1, "\t"), (value, space) => agrees(JSON.stringify(value, undefined, space))),
-    { seed: 1, numRuns: 2000 }
+  forAllOf({ numRuns: 2000 }, message, fc.constantFrom(undefined, 1, "\t"), (value, space) =>
+    agrees(JSON.stringify(value, undefined, space))
   )
   const whole = '{"event":"media","media":{"track":"inbound","chunk":"2","payload":"AAAA"},"streamSid":"MZ1"}'
-  fc.assert(
-    fc.property(fc.nat(whole.length), fc.nat(3), fc.string({ maxLength: 3 }), (at, cut, put) =>
-      agrees(whole.slice(0, at) + put + whole.slice(at + cut))
-    ),
-    { seed: 1, numRuns: 2000 }
+  forAllOf({ numRuns: 2000 }, fc.nat(whole.length), fc.nat(3), fc.string({ maxLength: 3 }), (at, cut, put) =>
+    agrees(whole.slice(0, at) + put + whole.slice(at + cut))
   )
 })
 

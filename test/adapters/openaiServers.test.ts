@@ -9,6 +9,7 @@ import type { ModelMessage, ModelRequest } from "#core/model/LanguageModel.ts"
 import { chunk, done, errorBody, event } from "#test/emulators/openai/completions.ts"
 import { json, OpenAiEmulator, type RawReply } from "#test/emulators/openai/OpenAiEmulator.ts"
 import { modelServers } from "#test/emulators/openai/servers.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 import { runLive } from "#test/support/run.ts"
 import { aRequest, answered, callsOf, textOf } from "./modelScene.ts"
 import { answerTo, fragment, open, raw, stopped } from "./openaiScene.ts"
@@ -184,24 +185,21 @@ t.test("given any conversation, then its messages alternate from the user, and n
   )
   const withResults = (one: ChatMessage): ReadonlyArray<ChatMessage> =>
     one["tool_calls"] === undefined ? [one] : [one, { role: "tool", content: "t", tool_call_id: "1" }]
-  fc.assert(
-    fc.property(fc.array(message, { maxLength: 10, size: "max" }), (spoken) => {
-      const all: ReadonlyArray<ChatMessage> = [{ role: "system", content: "s" }, ...spoken.flatMap(withResults)]
-      const ordered = alternating(all)
-      const turns = ordered.filter(({ role, tool_calls: calls }) => role === "user" || (role === "assistant" && calls === undefined))
-      const count = (messages: ReadonlyArray<ChatMessage>, text: string) =>
-        messages.flatMap(({ content }) => content.split("\n")).filter((one) => one === text).length
-      return (
-        turns.every(({ role }, index) => (role === "user") === (index % 2 === 0)) &&
-        ordered[1]?.role === "user" &&
-        ordered.at(-1)?.role !== "assistant" &&
-        ["u", "a", "t"].every((text) => count(ordered, text) === count(all, text)) &&
-        withoutSystem(ordered).every(({ role }) => role !== "system") &&
-        withoutSystem(ordered)[0]?.content.startsWith("s\n\n") === true
-      )
-    }),
-    { seed: 36 }
-  )
+  forAllOf({ seed: 36 }, fc.array(message, { maxLength: 10, size: "max" }), (spoken) => {
+    const all: ReadonlyArray<ChatMessage> = [{ role: "system", content: "s" }, ...spoken.flatMap(withResults)]
+    const ordered = alternating(all)
+    const turns = ordered.filter(({ role, tool_calls: calls }) => role === "user" || (role === "assistant" && calls === undefined))
+    const count = (messages: ReadonlyArray<ChatMessage>, text: string) =>
+      messages.flatMap(({ content }) => content.split("\n")).filter((one) => one === text).length
+    return (
+      turns.every(({ role }, index) => (role === "user") === (index % 2 === 0)) &&
+      ordered[1]?.role === "user" &&
+      ordered.at(-1)?.role !== "assistant" &&
+      ["u", "a", "t"].every((text) => count(ordered, text) === count(all, text)) &&
+      withoutSystem(ordered).every(({ role }) => role !== "system") &&
+      withoutSystem(ordered)[0]?.content.startsWith("s\n\n") === true
+    )
+  })
   t.pass("for every history")
 })
 

@@ -3,6 +3,7 @@ import fc from "fast-check"
 import t from "tap"
 import { Speakable, type Thinking } from "#adapters/voice/openai/Speakable.ts"
 import type { ModelTool } from "#core/model/LanguageModel.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 
 const toolOf = (name: string, ...parameters: ReadonlyArray<string>): ModelTool => ({
   name,
@@ -159,20 +160,18 @@ t.test("given any text, then it does not matter where it is cut", async (t) => {
     )
   )
   const texts = fc.array(fragments, { minLength: 1, maxLength: 6, size: "max" }).map((parts) => parts.join(""))
-  fc.assert(
-    fc.property(
-      texts,
-      fc.array(fc.nat(400), { maxLength: 8 }),
-      fc.constantFrom<Thinking>("never", "perhaps", "always"),
-      (text, cuts, thinking) => {
-        const places = [...new Set(cuts)].filter((at) => at < text.length).toSorted((one, other) => one - other)
-        const pieces = [0, ...places].map((from, index) => text.slice(from, places[index]))
-        const { said: _, ...cut } = sorted(pieces, thinking)
-        const { said: __, ...whole } = sorted([text], thinking)
-        return JSON.stringify(cut) === JSON.stringify(whole)
-      }
-    ),
-    { seed: 36, numRuns: 3000 }
+  forAllOf(
+    { seed: 36, numRuns: 3000 },
+    texts,
+    fc.array(fc.nat(400), { maxLength: 8 }),
+    fc.constantFrom<Thinking>("never", "perhaps", "always"),
+    (text, cuts, thinking) => {
+      const places = [...new Set(cuts)].filter((at) => at < text.length).toSorted((one, other) => one - other)
+      const pieces = [0, ...places].map((from, index) => text.slice(from, places[index]))
+      const { said: _, ...cut } = sorted(pieces, thinking)
+      const { said: __, ...whole } = sorted([text], thinking)
+      return JSON.stringify(cut) === JSON.stringify(whole)
+    }
   )
   t.pass("the same is spoken, carried out and dropped")
 })

@@ -9,6 +9,7 @@ import { isDone, isEndedAlready } from "#adapters/telnyx/TelnyxReplies.ts"
 import { orderOf } from "#adapters/telnyx/TelnyxTrunk.ts"
 import type { OriginateRequest } from "#core/provider/Adapter.ts"
 import type { Callback } from "#core/provider/Callback.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 import { refTo } from "#test/support/refTo.ts"
 import { callbackOf } from "./callbackOf.ts"
 import { newCallId } from "./Line.ts"
@@ -241,14 +242,8 @@ t.test("X7: without a key, no webhook is read", async (t) => {
 
 t.test("no input throws, and nothing is proven by accident", async (t) => {
   const anyBody = fc.oneof(fc.jsonValue(), fc.constant(undefined))
-  fc.assert(
-    fc.property(fc.json(), fc.constantFrom(undefined, known), (body, call) => t.strictSame(told(body, { call }), [])),
-    { seed: 7, numRuns: 300 }
-  )
-  fc.assert(
-    fc.property(fc.integer({ min: 200, max: 599 }), anyBody, (status, body) => {
-      return !isDone(reply(status, body)) && recordOf(body, "x") === undefined
-    }),
-    { seed: 7, numRuns: 1000 }
-  )
+  forAllOf({ seed: 7, numRuns: 300 }, fc.json(), fc.constantFrom(undefined, known), (body, call) => t.strictSame(told(body, { call }), []))
+  forAllOf({ seed: 7, numRuns: 1000 }, fc.integer({ min: 200, max: 599 }), anyBody, (status, body) => {
+    return !isDone(reply(status, body)) && recordOf(body, "x") === undefined
+  })
 })

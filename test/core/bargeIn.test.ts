@@ -4,6 +4,7 @@ import t from "tap"
 import { makeEchoMeter } from "#core/audio/EchoMeter.ts"
 import { interruptMillis, makeVoiceActivity } from "#core/audio/VoiceActivity.ts"
 import { type BargeInCommand, type BargeInEvent, type BargeInPolicy, holdUntil, initialBargeIn, nextBargeIn } from "#core/voice/BargeIn.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 import { framesOf, hiss } from "#test/support/sound.ts"
 
 interface Given {
@@ -126,28 +127,25 @@ const anyEvent = fc.oneof(
 )
 
 t.test("whatever happens in whatever order, a pause ends once, on time, and a protected line is never interrupted", async () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.tuple(fc.integer({ min: 0, max: 900 }), anyEvent), { maxLength: 40, size: "max" }),
-      fc.boolean(),
-      (all, allowInterrupt) => {
-        let at = 0
-        const { done, state } = played(
-          all.map(([later, event]) => ({ ...event, at: (at += later) })),
-          { allowInterrupt }
-        )
-        let heldAt: number | undefined
-        const isRight = done.every(({ at, command }) => {
-          if (command === "Disregard") return heldAt === undefined
-          const isAllowed =
-            command === "Pause" ? heldAt === undefined : heldAt === undefined ? command === "Interrupt" : at - heldAt <= 1400
-          heldAt = command === "Pause" ? at : undefined
-          return isAllowed && allowInterrupt
-        })
-        return state._tag !== "Held" && isRight
-      }
-    ),
-    { numRuns: 1000 }
+  forAllOf(
+    { numRuns: 1000 },
+    fc.array(fc.tuple(fc.integer({ min: 0, max: 900 }), anyEvent), { maxLength: 40, size: "max" }),
+    fc.boolean(),
+    (all, allowInterrupt) => {
+      let at = 0
+      const { done, state } = played(
+        all.map(([later, event]) => ({ ...event, at: (at += later) })),
+        { allowInterrupt }
+      )
+      let heldAt: number | undefined
+      const isRight = done.every(({ at, command }) => {
+        if (command === "Disregard") return heldAt === undefined
+        const isAllowed = command === "Pause" ? heldAt === undefined : heldAt === undefined ? command === "Interrupt" : at - heldAt <= 1400
+        heldAt = command === "Pause" ? at : undefined
+        return isAllowed && allowInterrupt
+      })
+      return state._tag !== "Held" && isRight
+    }
   )
 })
 

@@ -3,6 +3,7 @@ import fc from "fast-check"
 import t from "tap"
 import { type BreakerEntry, BreakerWindow } from "#core/campaign/BreakerWindow.ts"
 import { isTripped } from "#core/campaign/CircuitBreaker.ts"
+import { forAll } from "#test/support/forAll.ts"
 
 const config = { enabled: true, failureThreshold: 0.5, minCallsInWindow: 4, windowSeconds: 60 }
 const entry = (callId: string, at: number, failure: boolean): BreakerEntry => ({ at, callId, failure })
@@ -53,32 +54,30 @@ t.test("given an end that is reported twice, then it counts once", async (t) => 
 
 t.test("given any ends, recorded at once or late, then it trips exactly when a scan of all of them would", async () => {
   const end = fc.record({ failure: fc.boolean(), late: fc.nat(5), pause: fc.nat(20_000) })
-  fc.assert(
-    fc.property(fc.array(end, { maxLength: 60, size: "max" }), (ends) => {
-      const window = new BreakerWindow(config, [])
-      const all: Array<BreakerEntry> = []
-      const unrecorded: Array<{ readonly callId: string; late: number }> = []
-      let now = 0
-      for (const [index, { failure, late, pause }] of ends.entries()) {
-        now += pause
-        const one = entry(String(index), now, failure)
-        all.push(one)
-        window.ended(one)
-        const inWindow = all.filter(({ at }) => at > now - config.windowSeconds * 1000)
-        const expected = isTripped({ config, failures: inWindow.filter((each) => each.failure).length, total: inWindow.length })
-        if (window.isTripped !== expected) return false
-        // The record judges at once, so that the next end is judged from scratch.
-        if (window.isTripped) {
-          for (const { callId } of unrecorded.splice(0)) window.recorded(callId, true)
-          window.recorded(one.callId, true)
-          window.overruled(all)
-          continue
-        }
-        unrecorded.push({ callId: one.callId, late })
-        for (const each of unrecorded) each.late--
-        for (const { callId } of unrecorded.filter((each) => each.late < 0)) window.recorded(callId, true)
+  forAll(fc.array(end, { maxLength: 60, size: "max" }), (ends) => {
+    const window = new BreakerWindow(config, [])
+    const all: Array<BreakerEntry> = []
+    const unrecorded: Array<{ readonly callId: string; late: number }> = []
+    let now = 0
+    for (const [index, { failure, late, pause }] of ends.entries()) {
+      now += pause
+      const one = entry(String(index), now, failure)
+      all.push(one)
+      window.ended(one)
+      const inWindow = all.filter(({ at }) => at > now - config.windowSeconds * 1000)
+      const expected = isTripped({ config, failures: inWindow.filter((each) => each.failure).length, total: inWindow.length })
+      if (window.isTripped !== expected) return false
+      // The record judges at once, so that the next end is judged from scratch.
+      if (window.isTripped) {
+        for (const { callId } of unrecorded.splice(0)) window.recorded(callId, true)
+        window.recorded(one.callId, true)
+        window.overruled(all)
+        continue
       }
-      return true
-    })
-  )
+      unrecorded.push({ callId: one.callId, late })
+      for (const each of unrecorded) each.late--
+      for (const { callId } of unrecorded.filter((each) => each.late < 0)) window.recorded(callId, true)
+    }
+    return true
+  })
 })

@@ -2,6 +2,7 @@ import fc from "fast-check"
 import t from "tap"
 import { fromQ850, fromSip, HangupCause, q850Of } from "#core/outcome/HangupCause.ts"
 import { countsAsFailedCall, failureClassOf, isBreakerFailure, Outcome, outcomeOf, strongest } from "#core/outcome/Outcome.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 
 const anyCause = fc.constantFrom(...HangupCause.literals)
 const anyOutcome = fc.constantFrom(...Outcome.literals)
@@ -161,14 +162,12 @@ t.test("given two signals about one call, then the stronger is believed, in any 
   check("no_answer", "canceled", "no_answer")
   check("canceled", "failed", "canceled")
   check("failed", "unknown", "failed")
-  fc.assert(
-    fc.property(
-      anyOutcome,
-      anyOutcome,
-      anyOutcome,
-      (a, b, c) => strongest(a, strongest(b, c)) === strongest(strongest(a, b), c) && strongest(a, a) === a
-    ),
-    { seed: 6 }
+  forAllOf(
+    { seed: 6 },
+    anyOutcome,
+    anyOutcome,
+    anyOutcome,
+    (a, b, c) => strongest(a, strongest(b, c)) === strongest(strongest(a, b), c) && strongest(a, a) === a
   )
 })
 
@@ -199,18 +198,13 @@ t.test(
     t.equal(failureClassOf("media_failure"), "media")
     t.equal(failureClassOf("user_busy"), undefined)
     const network = HangupCause.literals.filter((cause) => cause !== "agent_hangup" && cause !== "duration_exceeded")
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...network),
-        (cause) => outcomeOf({ cause, answered: false, machine: false }) !== "failed" || failureClassOf(cause) !== undefined
-      ),
-      { seed: 7 }
+    forAllOf(
+      { seed: 7 },
+      fc.constantFrom(...network),
+      (cause) => outcomeOf({ cause, answered: false, machine: false }) !== "failed" || failureClassOf(cause) !== undefined
     )
-    fc.assert(
-      fc.property(anyCause, fc.boolean(), fc.boolean(), (cause, answered, machine) =>
-        Outcome.literals.includes(outcomeOf({ cause, answered, machine }))
-      ),
-      { seed: 8 }
+    forAllOf({ seed: 8 }, anyCause, fc.boolean(), fc.boolean(), (cause, answered, machine) =>
+      Outcome.literals.includes(outcomeOf({ cause, answered, machine }))
     )
   }
 )

@@ -20,6 +20,7 @@ import {
   rang,
   looked
 } from "#test/support/callStory.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 import { checkFrom, hangsUp, looks, waits } from "./callChecks.ts"
 
 const {
@@ -198,10 +199,7 @@ const tell = (first: Step, story: ReadonlyArray<readonly [number, Occurrence]>):
   return moments
 }
 const always = (seed: number, law: (moments: ReadonlyArray<Moment>, first: Step) => boolean) =>
-  fc.assert(
-    fc.property(anyFirst, anyStory, (first, story) => law(tell(first, story), first)),
-    { numRuns: 3000, seed }
-  )
+  forAllOf({ numRuns: 3000, seed }, anyFirst, anyStory, (first, story) => law(tell(first, story), first))
 const count = (moments: ReadonlyArray<Moment>, command: string) =>
   moments.flatMap(({ step }) => commandsOf(step)).filter((tag) => tag === command).length
 const isPickedUp = (state: CallState) => "answeredAt" in state && state.answeredAt !== undefined
@@ -337,10 +335,7 @@ const deadlinesToTheEnd = (first: Step, story: ReadonlyArray<readonly [number, O
 
 t.test("given any story, when the provider says nothing more", async (t) => {
   const check = (seed: number, presence: "gone" | "silent" | "never_placed", most: number) =>
-    fc.assert(
-      fc.property(anyFirst, anyStory, (first, story) => deadlinesToTheEnd(first, story, presence) <= most),
-      { numRuns: 1000, seed }
-    )
+    forAllOf({ numRuns: 1000, seed }, anyFirst, anyStory, (first, story) => deadlinesToTheEnd(first, story, presence) <= most)
   t.test("and does not know the call, then it ends after a few looks", async () => {
     check(9, "gone", 8)
     check(10, "never_placed", 8)

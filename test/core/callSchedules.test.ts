@@ -3,6 +3,7 @@ import fc from "fast-check"
 import t from "tap"
 import { differenceOf, Draws, orderly, outcomeOf, play } from "#test/support/CallSchedule.ts"
 import { stories } from "#test/support/carrierStories.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 
 const SCHEDULES = 100_000
 /** As many draws as almost any schedule needs. */
@@ -43,14 +44,11 @@ t.test("given each story, when it is told in order, then the call ends as its ca
 t.test(`given ${SCHEDULES} schedules of these stories, then each call ends as it does in order`, async () => {
   const story = fc.nat(stories.length - 1)
   const draws = fc.uint8Array({ maxLength: DRAWS, minLength: DRAWS })
-  fc.assert(
-    fc.property(story, draws, (index, bytes) => {
-      const [told, inOrder] = [stories[index], ordered[index]]
-      if (told === undefined || inOrder === undefined) return
-      const played = play(told, new Draws(bytes))
-      const difference = differenceOf(told, played, inOrder)
-      if (difference !== undefined) throw new Error([told.name, ...played.log, difference].join("\n"))
-    }),
-    { numRuns: SCHEDULES, seed: SEED }
-  )
+  forAllOf({ numRuns: SCHEDULES, seed: SEED }, story, draws, (index, bytes) => {
+    const [told, inOrder] = [stories[index], ordered[index]]
+    if (told === undefined || inOrder === undefined) return
+    const played = play(told, new Draws(bytes))
+    const difference = differenceOf(told, played, inOrder)
+    if (difference !== undefined) throw new Error([told.name, ...played.log, difference].join("\n"))
+  })
 })

@@ -5,6 +5,7 @@ import { isTripped, resolve } from "#core/campaign/CircuitBreaker.ts"
 import { complete, decide, defaultRetryConfig, type RetryConfig, type RetryReason, stillAllowed } from "#core/campaign/RetryPolicy.ts"
 import { compile, type ScheduleConfig, type ScheduleSlot, stateAt, validate } from "#core/campaign/Schedule.ts"
 import { isTimeZone } from "#core/TimeZone.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 
 const minute = 60_000
 const hour = 60 * minute
@@ -97,8 +98,11 @@ t.test("given any outcomes, then a contact is never dialed more than N + 1 times
     retryOnNoAnswer: fc.boolean(),
     retryOnVoicemail: fc.boolean()
   })
-  fc.assert(
-    fc.property(config, fc.array(fc.constantFrom(...Outcome.literals), { minLength: 12, maxLength: 12 }), (config, outcomes) => {
+  forAllOf(
+    { numRuns: 2000 },
+    config,
+    fc.array(fc.constantFrom(...Outcome.literals), { minLength: 12, maxLength: 12 }),
+    (config, outcomes) => {
       let attempts = 0
       for (const outcome of outcomes) {
         attempts++
@@ -113,8 +117,7 @@ t.test("given any outcomes, then a contact is never dialed more than N + 1 times
         if (attempts > config.maxRetries || !config.enabled) return false
       }
       return false
-    }),
-    { seed: 1, numRuns: 2000 }
+    }
   )
 })
 
@@ -263,8 +266,12 @@ t.test("given any schedule, then it is open when the local clock says so, and it
     fc.integer({ min: at("2005-01-01T00:00"), max: at("2035-01-01T00:00") })
   )
   const fractions = fc.array(fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), { maxLength: 20, size: "max" })
-  fc.assert(
-    fc.property(config, fc.array(instant, { minLength: 1, maxLength: 4 }), fractions, (config, instants, fractions) => {
+  forAllOf(
+    { seed: 2, numRuns: 400 },
+    config,
+    fc.array(instant, { minLength: 1, maxLength: 4 }),
+    fractions,
+    (config, instants, fractions) => {
       const schedule = compile(config)
       return instants.every((instant) => {
         const state = schedule.stateAt(instant)
@@ -281,8 +288,7 @@ t.test("given any schedule, then it is open when the local clock says so, and it
           })
         )
       })
-    }),
-    { seed: 2, numRuns: 400 }
+    }
   )
 })
 

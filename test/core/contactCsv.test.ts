@@ -4,6 +4,7 @@ import t from "tap"
 import { noPlan, readNumber } from "#core/telephony/WrittenNumber.ts"
 import { extensionsOf } from "#core/telephony/Extensions.ts"
 import { begin, type ContactRow, type CsvOptions, type CsvRefused, type CsvSummary } from "#core/contact/ContactCsv.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 
 type Cells = ReadonlyArray<string>
 type Read =
@@ -271,34 +272,31 @@ t.test("given any file, then each accepted contact is well formed and comes from
   )
   let accepted = 0
   let refused = 0
-  fc.assert(
-    fc.property(file, (rows) => {
-      const outcome = read(header, rows)
-      const dialed = outcome.contacts.map(({ phoneNumber }) => phoneNumber)
-      const isSound = outcome.contacts.every(({ context, phoneNumber, rowNumber }) => {
-        const [cell = "", name, city] = rows[rowNumber - 2] ?? []
-        return (
-          /^\+[1-9]\d{6,14}$/.test(phoneNumber) &&
-          Result.getOrUndefined(readNumber(cell))?.e164 === phoneNumber &&
-          context.phone_number === phoneNumber &&
-          context.Name === name &&
-          context.name === name &&
-          context.city === city &&
-          Object.keys(context).length === 4
-        )
-      })
-      if (!isSound || new Set(dialed).size !== dialed.length) return false
-      if (outcome._tag === "Refused") return ++refused > 0
-      accepted++
-      const { summary } = outcome
+  forAllOf({ seed: 9, numRuns: 1500 }, file, (rows) => {
+    const outcome = read(header, rows)
+    const dialed = outcome.contacts.map(({ phoneNumber }) => phoneNumber)
+    const isSound = outcome.contacts.every(({ context, phoneNumber, rowNumber }) => {
+      const [cell = "", name, city] = rows[rowNumber - 2] ?? []
       return (
-        summary.accepted === dialed.length &&
-        summary.accepted + summary.skipped === summary.rowsInFile &&
-        summary.rowsInFile === rows.length &&
-        summary.skipped === rows.filter(([cell = ""]) => cell.trim() === "").length
+        /^\+[1-9]\d{6,14}$/.test(phoneNumber) &&
+        Result.getOrUndefined(readNumber(cell))?.e164 === phoneNumber &&
+        context.phone_number === phoneNumber &&
+        context.Name === name &&
+        context.name === name &&
+        context.city === city &&
+        Object.keys(context).length === 4
       )
-    }),
-    { seed: 9, numRuns: 1500 }
-  )
+    })
+    if (!isSound || new Set(dialed).size !== dialed.length) return false
+    if (outcome._tag === "Refused") return ++refused > 0
+    accepted++
+    const { summary } = outcome
+    return (
+      summary.accepted === dialed.length &&
+      summary.accepted + summary.skipped === summary.rowsInFile &&
+      summary.rowsInFile === rows.length &&
+      summary.skipped === rows.filter(([cell = ""]) => cell.trim() === "").length
+    )
+  })
   t.ok(accepted > 300 && refused > 300, `${accepted} accepted, ${refused} refused`)
 })

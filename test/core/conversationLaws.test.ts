@@ -11,6 +11,7 @@ import {
 } from "#core/agent/conversation/ConversationState.ts"
 import { toolsAt } from "#core/agent/conversation/ConversationTool.ts"
 import type { ModelMessage, ModelPart } from "#core/model/LanguageModel.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 import { call, finished, planOf, storedTool, talkStart, text, toolUuid } from "#test/support/talk.ts"
 import { edge, node } from "#test/support/talkScript.ts"
 
@@ -136,10 +137,7 @@ const lived = (planNumber: number, story: ReadonlyArray<Move>): ReadonlyArray<Mo
   return moments
 }
 const holds = (law: (moments: ReadonlyArray<Moment>, planNumber: number) => boolean) =>
-  fc.assert(
-    fc.property(fc.nat(3), moves, (planNumber, story) => law(lived(planNumber, story), planNumber)),
-    { numRuns: 400 }
-  )
+  forAllOf({ numRuns: 400 }, fc.nat(3), moves, (planNumber, story) => law(lived(planNumber, story), planNumber))
 const actionsIn = (moments: ReadonlyArray<Moment>) => moments.flatMap(({ actions }) => actions)
 const count = (moments: ReadonlyArray<Moment>, tag: ConversationAction["_tag"]) =>
   actionsIn(moments).filter(({ _tag }) => _tag === tag).length

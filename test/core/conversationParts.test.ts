@@ -12,6 +12,7 @@ import { isOptOut } from "#core/agent/conversation/Heard.ts"
 import { httpRequestOf, resultOf } from "#core/agent/conversation/HttpTool.ts"
 import { renderUrl } from "#core/agent/conversation/UrlTemplate.ts"
 import type { JsonObject } from "#core/Json.ts"
+import { forAll } from "#test/support/forAll.ts"
 import { storedTool, talkStart, toolUuid } from "#test/support/talk.ts"
 import { edge, node } from "#test/support/talkScript.ts"
 
@@ -37,7 +38,7 @@ t.test("given arithmetic", async (t) => {
   refuses("(".repeat(100), /nested/)
   refuses("-".repeat(150), /nested/)
   refuses("1+".repeat(200), /more than/)
-  fc.assert(fc.property(fc.string({ unit: fc.constantFrom(..."0123456789+-*/%(). e") }), (text) => typeof calculate(text) === "object"))
+  forAll(fc.string({ unit: fc.constantFrom(..."0123456789+-*/%(). e") }), (text) => typeof calculate(text) === "object")
 })
 
 t.test("given a time to call back, in the words of the callee", async (t) => {
@@ -85,13 +86,11 @@ t.test("given a time to call back, in the words of the callee", async (t) => {
     const words = fc.array(
       fc.constantFrom("at", "tomorrow", "monday", "half", "past", "three", "eleven", "5", "12", "8:15", "morning", "oclock", "in", "to")
     )
-    fc.assert(
-      fc.property(words, (said) => {
-        const time = callbackOf(said.join(" "), talkStart, "America/New_York")
-        const hour = Number(time?.local.slice(11, 13) ?? 12)
-        return time === undefined || (time.at > talkStart && hour >= 6 && hour < 22)
-      })
-    )
+    forAll(words, (said) => {
+      const time = callbackOf(said.join(" "), talkStart, "America/New_York")
+      const hour = Number(time?.local.slice(11, 13) ?? 12)
+      return time === undefined || (time.at > talkStart && hour >= 6 && hour < 22)
+    })
   })
 })
 

@@ -6,6 +6,7 @@ import { begun, type CampaignView, type CampaignWatch, decide, millisToSleep } f
 import type { LastWord } from "#core/campaign/LastWords.ts"
 import type { TrunkView } from "#core/campaign/TrunkWatch.ts"
 import type { Trouble } from "#core/provider/TrunkHealth.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 
 const RUNS = { numRuns: 2000 }
 const NOW = 1_800_000_000_000
@@ -137,10 +138,7 @@ const throughout = (seen: ReadonlyArray<CampaignView>) => {
 
 /** Whatever came before, the law holds at each moment. */
 const always = (law: (moment: ReturnType<typeof throughout>[number]) => boolean) =>
-  fc.assert(
-    fc.property(histories, (seen) => throughout(seen).every(law)),
-    RUNS
-  )
+  forAllOf(RUNS, histories, (seen) => throughout(seen).every(law))
 
 t.test("whatever came before, nothing is dialed that must not be", async () => {
   always(({ decided: { decision }, view: { trunk, ...view } }) => {
@@ -161,17 +159,14 @@ t.test("whatever came before, a sleep ends at the window's edge at the latest, o
 })
 
 t.test("whatever came before, the log reports each edge of the window once, and no beginning inside it", async () => {
-  fc.assert(
-    fc.property(histories, (seen) => {
-      const judged = throughout(seen).filter(({ view }) => !("lack" in view.trunk) && view.breaker === "watching")
-      const edges = judged.flatMap(({ decided: { notes } }) => notes.filter(({ event }) => event.startsWith("schedule_window")))
-      // Closed until another time means that it has been open in between.
-      const states = judged.map(({ view: { window } }) => (window.open ? "open" : `closed until ${window.opensAt}`))
-      const crossed = states.filter((state, index) => state !== (states[index - 1] ?? "open"))
-      return edges.length === crossed.length
-    }),
-    RUNS
-  )
+  forAllOf(RUNS, histories, (seen) => {
+    const judged = throughout(seen).filter(({ view }) => !("lack" in view.trunk) && view.breaker === "watching")
+    const edges = judged.flatMap(({ decided: { notes } }) => notes.filter(({ event }) => event.startsWith("schedule_window")))
+    // Closed until another time means that it has been open in between.
+    const states = judged.map(({ view: { window } }) => (window.open ? "open" : `closed until ${window.opensAt}`))
+    const crossed = states.filter((state, index) => state !== (states[index - 1] ?? "open"))
+    return edges.length === crossed.length
+  })
 })
 
 t.test("whatever came before, deciding again at the same moment says nothing new", async () => {

@@ -2,6 +2,7 @@
 import fc from "fast-check"
 import t from "tap"
 import { fewestStreams, judge, type MediaLimit, type MediaLoad, unlimited } from "#core/provider/MediaLimit.ts"
+import { forAll } from "#test/support/forAll.ts"
 
 const inTime = (streams: number): MediaLoad => ({ streams, due: 50 * streams, late: 0 })
 const late = (streams: number, share = 0.2): MediaLoad => ({ streams, due: 50 * streams, late: Math.ceil(50 * streams * share) })
@@ -33,23 +34,21 @@ t.test("a limit", async () => {
 
 t.test("given a machine's capacity, when a campaign fills all room, then audio is late for only a few seconds", async () => {
   const scene = fc.record({ capacity: fc.integer({ min: 30, max: 2000 }), answered: fc.double({ min: 0.2, max: 1, noNaN: true }) })
-  fc.assert(
-    fc.property(scene, ({ answered, capacity }) => {
-      let limit = unlimited
-      let placed = 0
-      let lateSeconds = 0
-      const seconds = 600
-      for (let second = 0; second < seconds; second++) {
-        // A thirtieth of the calls end in each second, and at most a twentieth of what the machine can carry is dialed.
-        placed -= Math.ceil(placed / 30)
-        placed += Math.max(0, Math.min(Math.ceil(capacity / 20), limit.limit - placed))
-        const streams = Math.round(placed * answered)
-        const load = streams > capacity ? late(streams) : inTime(streams)
-        if (streams > capacity && second >= 120) lateSeconds++
-        limit = judge(limit, load, placed)
-        if (second > 120 && limit.limit < Math.min(capacity, placed) * 0.6) return false
-      }
-      return lateSeconds < (seconds - 120) * 0.2
-    })
-  )
+  forAll(scene, ({ answered, capacity }) => {
+    let limit = unlimited
+    let placed = 0
+    let lateSeconds = 0
+    const seconds = 600
+    for (let second = 0; second < seconds; second++) {
+      // A thirtieth of the calls end in each second, and at most a twentieth of what the machine can carry is dialed.
+      placed -= Math.ceil(placed / 30)
+      placed += Math.max(0, Math.min(Math.ceil(capacity / 20), limit.limit - placed))
+      const streams = Math.round(placed * answered)
+      const load = streams > capacity ? late(streams) : inTime(streams)
+      if (streams > capacity && second >= 120) lateSeconds++
+      limit = judge(limit, load, placed)
+      if (second > 120 && limit.limit < Math.min(capacity, placed) * 0.6) return false
+    }
+    return lateSeconds < (seconds - 120) * 0.2
+  })
 })

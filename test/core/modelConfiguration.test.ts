@@ -27,6 +27,7 @@ import {
 import { problemOf } from "#core/model/ServiceChecks.ts"
 import { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import type { ServiceKind } from "#core/model/VoiceServices.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 import { servicesLayer } from "#test/support/services.ts"
 
 const after = (...changes: ReadonlyArray<ModelChanges>) => changes.reduce(changed, noModels)
@@ -128,10 +129,7 @@ t.test("given secrets", async (t) => {
       )
     }))
     const content = fc.dictionary(name, json, { maxKeys: 5, noNullPrototype: true })
-    fc.assert(
-      fc.property(content, (stored) => isDeepStrictEqual(unmasked(masked(stored), stored), stored)),
-      { numRuns: 300 }
-    )
+    forAllOf({ numRuns: 300 }, content, (stored) => isDeepStrictEqual(unmasked(masked(stored), stored), stored))
   })
 })
 
@@ -236,17 +234,13 @@ const withLlm = (llm: JsonObject): ModelDocument => withServices(openaiDocument,
 t.test("given a configuration that clients know in two shapes", async (t) => {
   t.test("when it is written in one, then the other says the same", async () => {
     const before = fc.option(document, { nil: undefined })
-    fc.assert(
-      fc.property(before, configuration, (before, services) => isDeepStrictEqual(servicesOf(withServices(before, services)), services)),
-      { numRuns: 500 }
+    forAllOf({ numRuns: 500 }, before, configuration, (before, services) =>
+      isDeepStrictEqual(servicesOf(withServices(before, services)), services)
     )
   })
 
   t.test("when nothing changes in one, then nothing does in the other", async () => {
-    fc.assert(
-      fc.property(document, (before) => withServices(before, servicesOf(before)) === before),
-      { numRuns: 500 }
-    )
+    forAllOf({ numRuns: 500 }, document, (before) => withServices(before, servicesOf(before)) === before)
   })
 
   t.test("when one is changed service by service, then the rest of the other stays", async (t) => {
@@ -265,14 +259,11 @@ t.test("given a configuration that clients know in two shapes", async (t) => {
 
 t.test("given a document that is replaced", async (t) => {
   t.test("when it comes back as it was shown, then it is unchanged", async () => {
-    fc.assert(
-      fc.property(document, (before) => {
-        // Only secrets are masked, which are texts here: what is shown has the document's own shape.
-        const shown = masked(before) as ModelDocument
-        return isDeepStrictEqual(withStoredSecrets(shown, before), before)
-      }),
-      { numRuns: 500 }
-    )
+    forAllOf({ numRuns: 500 }, document, (before) => {
+      // Only secrets are masked, which are texts here: what is shown has the document's own shape.
+      const shown = masked(before) as ModelDocument
+      return isDeepStrictEqual(withStoredSecrets(shown, before), before)
+    })
   })
 
   t.test("when a mask moves to the other mode, then it stands for that of the same kind of service and provider", async (t) => {

@@ -7,6 +7,7 @@ import { NationalNumbers } from "#core/telephony/NationalNumbers.ts"
 import { type PhoneAddress, parse as parsing } from "#core/telephony/PhoneAddress.ts"
 import * as nationalNumbers from "#runtime/telephony/NationalNumbers.ts"
 import { internationalOf, numberingPlan } from "#runtime/telephony/numberingPlan.ts"
+import { forAll, forAllOf } from "#test/support/forAll.ts"
 
 const national = await Effect.runPromise(Effect.provide(Effect.service(NationalNumbers), nationalNumbers.layer))
 /** The address, or the reason why it is refused. */
@@ -89,31 +90,26 @@ t.test("given any text, then normalizing what was normalized changes nothing", a
     fc.stringMatching(/^\+?[0-9 ()-]{0,24}$/),
     fc.stringMatching(/^sips?:[a-zA-Z0-9.@:;=[\]-]{0,30}$/)
   )
-  fc.assert(
-    fc.property(texts, countries, (text, country) => {
-      const once = parseNow(text, country)
-      if (typeof once === "string") return once.length > 0
-      const again = parseNow(once.normalized, country)
-      return typeof again === "object" && again.normalized === once.normalized && again.type === once.type
-    }),
-    { numRuns: 5000 }
-  )
+  forAllOf({ numRuns: 5000 }, texts, countries, (text, country) => {
+    const once = parseNow(text, country)
+    if (typeof once === "string") return once.length > 0
+    const again = parseNow(once.normalized, country)
+    return typeof again === "object" && again.normalized === once.normalized && again.type === once.type
+  })
 })
 
 t.test("given an E.164 number however it is punctuated, then it is the same in any country", async () => {
   const number = fc.stringMatching(/^\+[1-9][0-9]{7,14}$/)
-  fc.assert(
-    fc.property(
-      number,
-      fc.array(fc.constantFrom(" ", "-", "(", ")"), { maxLength: 5 }),
-      fc.constantFrom("US", "DE", "IT"),
-      (e164, marks, country) => {
-        const punctuated = marks.reduce((text, mark, i) => text.slice(0, 2 + 2 * i) + mark + text.slice(2 + 2 * i), e164)
-        fc.pre(!punctuated.includes("(0"))
-        const { type, normalized } = parseNow(punctuated, country) as { type: string; normalized: string }
-        return type === "pstn" && normalized === e164
-      }
-    )
+  forAll(
+    number,
+    fc.array(fc.constantFrom(" ", "-", "(", ")"), { maxLength: 5 }),
+    fc.constantFrom("US", "DE", "IT"),
+    (e164, marks, country) => {
+      const punctuated = marks.reduce((text, mark, i) => text.slice(0, 2 + 2 * i) + mark + text.slice(2 + 2 * i), e164)
+      fc.pre(!punctuated.includes("(0"))
+      const { type, normalized } = parseNow(punctuated, country) as { type: string; normalized: string }
+      return type === "pstn" && normalized === e164
+    }
   )
 })
 

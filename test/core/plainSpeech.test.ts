@@ -2,6 +2,7 @@
 import fc from "fast-check"
 import t from "tap"
 import { makePlainSpeech, plainSpeech } from "#core/voice/PlainSpeech.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 
 const inParts = (text: string, cuts: ReadonlyArray<number>): string => {
   const plain = makePlainSpeech()
@@ -75,13 +76,11 @@ t.test("given text that arrives cut anywhere, even within a character, then the 
     fc.constantFrom(..."*_#[]()<>|-`~&\\\n 1.!h")
   )
   const texts = fc.array(piece, { maxLength: 8, size: "max" }).map((pieces) => pieces.join(""))
-  fc.assert(
-    fc.property(
-      texts,
-      fc.array(fc.integer({ max: 9, min: 1 }), { maxLength: 60, size: "max" }),
-      (text, cuts) => inParts(text, cuts) === plainSpeech(text)
-    ),
-    { numRuns: 2000, seed: 5 }
+  forAllOf(
+    { numRuns: 2000, seed: 5 },
+    texts,
+    fc.array(fc.integer({ max: 9, min: 1 }), { maxLength: 60, size: "max" }),
+    (text, cuts) => inParts(text, cuts) === plainSpeech(text)
   )
 })
 

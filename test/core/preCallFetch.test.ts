@@ -5,6 +5,7 @@ import { isObject } from "#core/Json.ts"
 import { preCallFetchOf } from "#core/agent/PreCallFetch.ts"
 import { fetchedContextOf, questionOf } from "#core/call/PreCallFetch.ts"
 import { reservedNames } from "#core/run/RunRecord.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 
 const url = "https://crm.example/contacts"
 const definition = (data: object) => ({ nodes: [{ id: "s", type: "startCall", data }], edges: [] })
@@ -114,20 +115,17 @@ t.test(
       fc.string({ unit: "binary" })
     )
     let read = 0
-    fc.assert(
-      fc.property(body, (given) => {
-        const context = fetchedContextOf(given)
-        if (context === undefined) return
-        if (Object.keys(context).length > 0) read++
-        const written = JSON.stringify(context)
-        t.ok(isObject(context) && depthOf(context) <= 101, "an object of some levels")
-        t.notOk(/\\u0000|\\ud[89a-f]/.test(written.replaceAll(/\\\\/g, "")), "that Postgres takes")
-        const isReserved = Object.keys(context).some((name) => reservedNames.includes(name))
-        t.notOk(isReserved, "of no reserved name")
-        t.strictSame(fetchedContextOf(JSON.stringify({ initial_context: context })), context, "and nothing more is taken from it")
-      }),
-      { numRuns: 500 }
-    )
+    forAllOf({ numRuns: 500 }, body, (given) => {
+      const context = fetchedContextOf(given)
+      if (context === undefined) return
+      if (Object.keys(context).length > 0) read++
+      const written = JSON.stringify(context)
+      t.ok(isObject(context) && depthOf(context) <= 101, "an object of some levels")
+      t.notOk(/\\u0000|\\ud[89a-f]/.test(written.replaceAll(/\\\\/g, "")), "that Postgres takes")
+      const isReserved = Object.keys(context).some((name) => reservedNames.includes(name))
+      t.notOk(isReserved, "of no reserved name")
+      t.strictSame(fetchedContextOf(JSON.stringify({ initial_context: context })), context, "and nothing more is taken from it")
+    })
     t.ok(read > 50, `${read} had something in them`)
   }
 )

@@ -2,6 +2,7 @@
 import fc from "fast-check"
 import t from "tap"
 import { isStorable, storableJson } from "#core/storable.ts"
+import { forAll } from "#test/support/forAll.ts"
 
 t.test("what cannot be stored is replaced, and everything else is unchanged", async (t) => {
   const check = (value: unknown, expected: unknown) => t.strictSame(JSON.parse(storableJson(value)), expected)
@@ -15,10 +16,8 @@ t.test("what cannot be stored is replaced, and everything else is unchanged", as
 t.test("all strings come out storable, and those that were so before unchanged", async () => {
   const anything = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)) })
   const escaped = fc.string({ unit: fc.constantFrom("\\", "u", "0", "d", "8", "\0", "\ud800", "\udc00", '"', "a") })
-  fc.assert(
-    fc.property(fc.oneof(anything, escaped), (text) => {
-      const stored: unknown = JSON.parse(storableJson(text))
-      return typeof stored === "string" && isStorable(stored) && (!isStorable(text) || stored === text)
-    })
-  )
+  forAll(fc.oneof(anything, escaped), (text) => {
+    const stored: unknown = JSON.parse(storableJson(text))
+    return typeof stored === "string" && isStorable(stored) && (!isStorable(text) || stored === text)
+  })
 })

@@ -6,6 +6,7 @@ import { step } from "#core/agent/conversation/Conversation.ts"
 import { type ConversationEvent, type ConversationState, fresh } from "#core/agent/conversation/ConversationState.ts"
 import { atRest, restored, stored } from "#core/agent/conversation/StoredState.ts"
 import { endedAtOnce } from "#core/chat/chatPlan.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 import { call, finished, planOf, started, storedTool, talkStart, text, toolUuid } from "#test/support/talk.ts"
 import { edge, follower, node } from "#test/support/talkScript.ts"
 
@@ -68,19 +69,16 @@ const again = (state: ConversationState): ConversationState => {
 const same = (a: unknown, b: unknown) => isDeepStrictEqual(JSON.parse(JSON.stringify(a)), JSON.parse(JSON.stringify(b)))
 
 t.test("given any conversation, then it continues from storage at any moment as if it had never been stored", async () => {
-  fc.assert(
-    fc.property(fc.array(events, { minLength: 10, maxLength: 80, size: "max" }), (story) => {
-      let state = step(plan, fresh(plan), { _tag: "Started", context }, talkStart).state
-      return story.every((next) => {
-        const event = next(state)
-        const kept = step(plan, again(state), event, talkStart)
-        const moved = step(plan, state, event, talkStart)
-        state = moved.state
-        return same(kept, moved)
-      })
-    }),
-    { numRuns: 500 }
-  )
+  forAllOf({ numRuns: 500 }, fc.array(events, { minLength: 10, maxLength: 80, size: "max" }), (story) => {
+    let state = step(plan, fresh(plan), { _tag: "Started", context }, talkStart).state
+    return story.every((next) => {
+      const event = next(state)
+      const kept = step(plan, again(state), event, talkStart)
+      const moved = step(plan, state, event, talkStart)
+      state = moved.state
+      return same(kept, moved)
+    })
+  })
 })
 
 t.test("given a conversation between two messages, then it sets its timers again, and says and asks the same", async (t) => {
@@ -105,12 +103,9 @@ t.test("given a state of another version of the engine, then it does not continu
 })
 
 t.test("given any moment, when it is ended at once, then it is over, without the model", async () => {
-  fc.assert(
-    fc.property(fc.array(events, { maxLength: 40, size: "max" }), (story) => {
-      let state = step(plan, fresh(plan), { _tag: "Started", context }, talkStart).state
-      for (const next of story) state = step(plan, state, next(state), talkStart).state
-      return endedAtOnce(plan, state, { _tag: "CalleeHungUp" }, talkStart).phase === "over"
-    }),
-    { numRuns: 300 }
-  )
+  forAllOf({ numRuns: 300 }, fc.array(events, { maxLength: 40, size: "max" }), (story) => {
+    let state = step(plan, fresh(plan), { _tag: "Started", context }, talkStart).state
+    for (const next of story) state = step(plan, state, next(state), talkStart).state
+    return endedAtOnce(plan, state, { _tag: "CalleeHungUp" }, talkStart).phase === "over"
+  })
 })

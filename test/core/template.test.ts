@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import t from "tap"
 import { render, requiredVariables, systemVariables } from "#core/agent/Template.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 
 /** Sunday 2026-03-08, 13:30:05 UTC: the day on which New York's clocks went forward. */
 const now = Date.UTC(2026, 2, 8, 13, 30, 5)
@@ -84,17 +85,14 @@ t.test("given a template, then the variables that a contact must bring are found
 t.test("given a context with all required variables, then nothing in the text is lost or left over", async () => {
   const word = fc.stringMatching(/^[a-z]{1,8}$/)
   const piece = fc.oneof(fc.record({ text: fc.stringMatching(/^[a-z ,.!]*$/) }), fc.record({ name: word }))
-  fc.assert(
-    fc.property(fc.array(piece), fc.string({ minLength: 1 }), (pieces, value) => {
-      const template = pieces.map((piece) => ("name" in piece ? `{{ ${piece.name} }}` : piece.text)).join("")
-      const needed = requiredVariables(template).map((name) => [name, `${name}=${value}`])
-      const expected = pieces
-        .map((piece) => ("text" in piece ? piece.text : systemVariables.includes(piece.name) ? "" : `${piece.name}=${value}`))
-        .join("")
-      return render(template, Object.fromEntries(needed), now) === expected
-    }),
-    { seed: 5 }
-  )
+  forAllOf({ seed: 5 }, fc.array(piece), fc.string({ minLength: 1 }), (pieces, value) => {
+    const template = pieces.map((piece) => ("name" in piece ? `{{ ${piece.name} }}` : piece.text)).join("")
+    const needed = requiredVariables(template).map((name) => [name, `${name}=${value}`])
+    const expected = pieces
+      .map((piece) => ("text" in piece ? piece.text : systemVariables.includes(piece.name) ? "" : `${piece.name}=${value}`))
+      .join("")
+    return render(template, Object.fromEntries(needed), now) === expected
+  })
 })
 
 t.test("given a long value that a template asks for many times, then nothing is inserted beyond the limit", async (t) => {

@@ -5,6 +5,7 @@ import { CallEvent, type CallState, isOver, type Step } from "#core/call/Call.ts
 import { transition } from "#core/call/CallMachine.ts"
 import { recoverHanded, recoverMuted } from "#core/call/recoveredCall.ts"
 import { answered, endAsked, follow, fresh, hungUp, limits, looked, passed } from "#test/support/callStory.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 import { checkFrom, hangsUp, looks, waits } from "./callChecks.ts"
 
 const { HungUp, MediaBack, MediaLost, TransferAsked, Transferred } = CallEvent.cases
@@ -104,23 +105,20 @@ const stories: ReadonlyArray<readonly [name: string, told: ReadonlyArray<(at: nu
 t.test("given a provider's reports of a transfer, in any order and repeated, then the call ends as in order, and never fails", async () => {
   const chosen = fc.constantFrom(...stories)
   const order = fc.array(fc.tuple(fc.nat(5), fc.integer({ min: 0, max: 3000 })), { maxLength: 8 })
-  fc.assert(
-    fc.property(chosen, order, ([, told, end], more) => {
-      // Each report comes at least once; repeats and the order are drawn.
-      const all = more.reduce<ReadonlyArray<(at: number) => CallEvent>>((list, [which]) => {
-        const one = told[which % told.length]
-        const place = which % (list.length + 1)
-        return one === undefined ? list : [...list.slice(0, place), one, ...list.slice(place)]
-      }, told)
-      let step: Step = follow(fresh, [answered, asked])
-      let at = 10_000
-      for (const [index, event] of all.entries()) {
-        at += more[index]?.[1] ?? 100
-        step = transition(step.state, event(at), limits)
-        if (isOver(step.state) || step.state._tag === "Closing" || step.state._tag === "Muted") return false
-      }
-      return step.state._tag === end
-    }),
-    { numRuns: 5000, seed: 1 }
-  )
+  forAllOf({ numRuns: 5000 }, chosen, order, ([, told, end], more) => {
+    // Each report comes at least once; repeats and the order are drawn.
+    const all = more.reduce<ReadonlyArray<(at: number) => CallEvent>>((list, [which]) => {
+      const one = told[which % told.length]
+      const place = which % (list.length + 1)
+      return one === undefined ? list : [...list.slice(0, place), one, ...list.slice(place)]
+    }, told)
+    let step: Step = follow(fresh, [answered, asked])
+    let at = 10_000
+    for (const [index, event] of all.entries()) {
+      at += more[index]?.[1] ?? 100
+      step = transition(step.state, event(at), limits)
+      if (isOver(step.state) || step.state._tag === "Closing" || step.state._tag === "Muted") return false
+    }
+    return step.state._tag === end
+  })
 })

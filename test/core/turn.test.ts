@@ -5,6 +5,7 @@ import t from "tap"
 import type { Expectation } from "#core/model/EndOfTurn.ts"
 import { endOfTurnRules } from "#core/voice/EndOfTurnRules.ts"
 import { deadlineOf, delayOf, initialTurn, nextTurn, type TurnCommand, type TurnEvent, type TurnState } from "#core/voice/Turn.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 
 const anything: Expectation = { _tag: "Anything" }
 const silence = { audio: new Int16Array(0), isAnswer: false, language: "en" }
@@ -230,43 +231,40 @@ const stretches = fc.array(
 t.test(
   "whoever speaks, pauses and is understood however late, each word is committed once, in order, and never while he speaks",
   async () => {
-    fc.assert(
-      fc.property(stretches, fc.boolean(), (all, isIncomplete) => {
-        const call = makeCall()
-        const events: Array<TurnEvent> = []
-        const voiced: Array<readonly [number, number]> = []
-        let at = 0
-        let toldAt = 0
-        for (const [index, { late, pause, voice }] of all.entries()) {
-          const since = at + voice
-          voiced.push([at, since])
-          // Results come in order.
-          toldAt = Math.max(toldAt, since + 100 + late)
-          events.push({ _tag: "VoiceStarted", at }, { _tag: "VoicePaused", at: since + 100, since })
-          events.push({
-            _tag: "Transcribed",
-            at: toldAt,
-            text: `word${index}${isIncomplete ? " and" : "."}`,
-            isFinal: true,
-            isForced: true
-          })
-          at = since + pause
-        }
-        for (const event of events.toSorted((one, other) => one.at - other.at)) call.tell(event)
-        call.passUntil(Number.POSITIVE_INFINITY)
-        const commits = call.done.flatMap(({ at, command }) => (command._tag === "Commit" ? [{ at, ...command }] : []))
-        const words = commits.flatMap(({ text }) => text.match(/word\d+/g) ?? [])
-        const speaks = (when: number) => voiced.some(([from, until]) => when > from && when < until)
-        const isInTime = commits.every(({ at, until }) => at >= until + 200 && at <= until + 5000)
-        const isSaidOnce = words.join() === all.map((_, index) => `word${index}`).join()
-        let speculations = 0
-        const isBounded = call.done.every(({ command }) => {
-          speculations = command._tag === "Speculate" ? speculations + 1 : command._tag === "Commit" ? 0 : speculations
-          return speculations <= 3
+    forAllOf({ numRuns: 1000 }, stretches, fc.boolean(), (all, isIncomplete) => {
+      const call = makeCall()
+      const events: Array<TurnEvent> = []
+      const voiced: Array<readonly [number, number]> = []
+      let at = 0
+      let toldAt = 0
+      for (const [index, { late, pause, voice }] of all.entries()) {
+        const since = at + voice
+        voiced.push([at, since])
+        // Results come in order.
+        toldAt = Math.max(toldAt, since + 100 + late)
+        events.push({ _tag: "VoiceStarted", at }, { _tag: "VoicePaused", at: since + 100, since })
+        events.push({
+          _tag: "Transcribed",
+          at: toldAt,
+          text: `word${index}${isIncomplete ? " and" : "."}`,
+          isFinal: true,
+          isForced: true
         })
-        return isInTime && isSaidOnce && isBounded && commits.every(({ at }) => !speaks(at)) && call.state()._tag === "Idle"
-      }),
-      { numRuns: 1000 }
-    )
+        at = since + pause
+      }
+      for (const event of events.toSorted((one, other) => one.at - other.at)) call.tell(event)
+      call.passUntil(Number.POSITIVE_INFINITY)
+      const commits = call.done.flatMap(({ at, command }) => (command._tag === "Commit" ? [{ at, ...command }] : []))
+      const words = commits.flatMap(({ text }) => text.match(/word\d+/g) ?? [])
+      const speaks = (when: number) => voiced.some(([from, until]) => when > from && when < until)
+      const isInTime = commits.every(({ at, until }) => at >= until + 200 && at <= until + 5000)
+      const isSaidOnce = words.join() === all.map((_, index) => `word${index}`).join()
+      let speculations = 0
+      const isBounded = call.done.every(({ command }) => {
+        speculations = command._tag === "Speculate" ? speculations + 1 : command._tag === "Commit" ? 0 : speculations
+        return speculations <= 3
+      })
+      return isInTime && isSaidOnce && isBounded && commits.every(({ at }) => !speaks(at)) && call.state()._tag === "Idle"
+    })
   }
 )

@@ -3,6 +3,7 @@ import fc from "fast-check"
 import t from "tap"
 import type { MediaStream } from "#core/provider/Media.ts"
 import { openLine } from "#runtime/voice/VoiceLine.ts"
+import { forAllOf } from "#test/support/forAll.ts"
 import { isNoise, type Loopback, loopback } from "#test/support/voiceScene.ts"
 
 const ignore = () => {}
@@ -131,29 +132,26 @@ const acts = fc.array(
 )
 
 t.test("whatever is appended, paused and stopped, each utterance is heard up to the sample that is told, once and in order", async () => {
-  fc.assert(
-    fc.property(acts, fc.integer({ min: 0, max: 12 }), (all, lag) => {
-      const callee = loopback(lag)
-      const { playout } = lineOver(callee)
-      const expected: Array<number> = []
-      let utterance: Array<number> = []
-      let pieces = 0
-      const stop = () => {
-        expected.push(...utterance.slice(0, playout.stop()?.bytes ?? 0))
-        utterance = []
-      }
-      for (const { do: act, frames } of all) {
-        if (act === "talk") callee.talk(frames)
-        if (act === "pause" || act === "resume") playout[act]()
-        if (act === "stop") stop()
-        if (act !== "append") continue
-        utterance.push(...speech(frames, ++pieces))
-        playout.append(playout.epoch(), speech(frames, pieces))
-      }
-      stop()
-      callee.talk(20)
-      return Buffer.from(bytesOf(callee.heard)).equals(Buffer.from(expected))
-    }),
-    { numRuns: 400 }
-  )
+  forAllOf({ numRuns: 400 }, acts, fc.integer({ min: 0, max: 12 }), (all, lag) => {
+    const callee = loopback(lag)
+    const { playout } = lineOver(callee)
+    const expected: Array<number> = []
+    let utterance: Array<number> = []
+    let pieces = 0
+    const stop = () => {
+      expected.push(...utterance.slice(0, playout.stop()?.bytes ?? 0))
+      utterance = []
+    }
+    for (const { do: act, frames } of all) {
+      if (act === "talk") callee.talk(frames)
+      if (act === "pause" || act === "resume") playout[act]()
+      if (act === "stop") stop()
+      if (act !== "append") continue
+      utterance.push(...speech(frames, ++pieces))
+      playout.append(playout.epoch(), speech(frames, pieces))
+    }
+    stop()
+    callee.talk(20)
+    return Buffer.from(bytesOf(callee.heard)).equals(Buffer.from(expected))
+  })
 })

@@ -3,6 +3,7 @@ import { BlockList, isIP } from "node:net"
 import t, { type Test } from "tap"
 import { canonicalAddress, familyOf, plainAddress } from "#core/egress/IpAddress.ts"
 import { reachOf } from "#runtime/egress/reach.ts"
+import { forAll, forAllOf } from "#test/support/forAll.ts"
 
 const isPublicAddress = (address: string): boolean => reachOf(address) === "public"
 
@@ -71,15 +72,13 @@ t.test("given any address", async (t) => {
   const zeros = fc.array(fc.constantFrom(0, 0, 0, 1, 255), { minLength: 16, maxLength: 16 })
 
   t.test("when it is spelled in any way, then it is the same address, and Node's reading of it agrees", async () => {
-    fc.assert(fc.property(bytes(4), (four) => canonicalAddress(text(four)) === text(four)))
-    fc.assert(
-      fc.property(fc.oneof(bytes(16), zeros), (sixteen) => {
-        const canonical = canonicalAddress(groups(sixteen)) ?? ""
-        const list = new BlockList()
-        list.addAddress(canonical, familyOf(canonical))
-        return spellings(sixteen).every((written) => canonicalAddress(written) === canonical && list.check(written, "ipv6"))
-      })
-    )
+    forAll(bytes(4), (four) => canonicalAddress(text(four)) === text(four))
+    forAll(fc.oneof(bytes(16), zeros), (sixteen) => {
+      const canonical = canonicalAddress(groups(sixteen)) ?? ""
+      const list = new BlockList()
+      list.addAddress(canonical, familyOf(canonical))
+      return spellings(sixteen).every((written) => canonicalAddress(written) === canonical && list.check(written, "ipv6"))
+    })
   })
 
   t.test("when Node takes a text as an address without a zone, then it is one, and nothing else is", async () => {
@@ -92,30 +91,25 @@ t.test("given any address", async (t) => {
     const broken = fc
       .tuple(addresses, fc.nat(40), fc.constantFrom("", "%eth0", ".", ":", "::", "/", "]", "@", "0", "g", " "))
       .map(([address, at, what]) => address.slice(0, at) + what + address.slice(at))
-    fc.assert(
-      fc.property(fc.oneof(almost, broken, fc.string()), (any) => {
-        const isAddress = isIP(any) !== 0 && !any.includes("%")
-        return (canonicalAddress(any) !== undefined) === isAddress && (isAddress || reachOf(any) === "never")
-      }),
-      { numRuns: 1000 }
-    )
+    forAllOf({ numRuns: 1000 }, fc.oneof(almost, broken, fc.string()), (any) => {
+      const isAddress = isIP(any) !== 0 && !any.includes("%")
+      return (canonicalAddress(any) !== undefined) === isAddress && (isAddress || reachOf(any) === "never")
+    })
   })
 
   t.test("when it is IPv4, then mapped into IPv6 and behind NAT64 it is judged as itself, and leads to itself", async () => {
-    fc.assert(
-      fc.property(bytes(4), (four) =>
-        ["::ffff:", "0:0:0:0:0:FFFF:", "64:ff9b::", "64:ff9b:0:0:0:0:"].every((prefix) =>
-          [text(four), groups(four)].every(
-            (tail) => reachOf(prefix + tail) === reachOf(text(four)) && plainAddress(prefix + tail) === text(four)
-          )
+    forAll(bytes(4), (four) =>
+      ["::ffff:", "0:0:0:0:0:FFFF:", "64:ff9b::", "64:ff9b:0:0:0:0:"].every((prefix) =>
+        [text(four), groups(four)].every(
+          (tail) => reachOf(prefix + tail) === reachOf(text(four)) && plainAddress(prefix + tail) === text(four)
         )
       )
     )
   })
 
   t.test("when it hides in 6to4 or Teredo, then it is not public, whatever it is", async () => {
-    fc.assert(fc.property(bytes(14), (rest) => reachOf(`2002:${groups(rest)}`) === "special"))
-    fc.assert(fc.property(bytes(12), (rest) => reachOf(`2001:0:${groups(rest)}`) === "special"))
+    forAll(bytes(14), (rest) => reachOf(`2002:${groups(rest)}`) === "special")
+    forAll(bytes(12), (rest) => reachOf(`2001:0:${groups(rest)}`) === "special")
   })
 
   t.test("when it is private in IPv4, then no way of wrapping it makes it public", async () => {
@@ -125,18 +119,16 @@ t.test("given any address", async (t) => {
       bytes(2).map((rest) => [169, 254, ...rest]),
       bytes(2).map((rest) => [192, 168, ...rest])
     )
-    fc.assert(
-      fc.property(
-        privates,
-        (four) =>
-          ["", "::ffff:", "::", "64:ff9b::", "64:ff9b:1::", "::ffff:0:"].every((prefix) => !isPublicAddress(prefix + text(four))) &&
-          !isPublicAddress(`2002:${groups(four)}::1`)
-      )
+    forAll(
+      privates,
+      (four) =>
+        ["", "::ffff:", "::", "64:ff9b::", "64:ff9b:1::", "::ffff:0:"].every((prefix) => !isPublicAddress(prefix + text(four))) &&
+        !isPublicAddress(`2002:${groups(four)}::1`)
     )
   })
 
   t.test("when it is outside of what is assigned to the internet, then it is not public", async () => {
     const foreign = bytes(16).filter(([first = 0]) => first >> 5 !== 1 && first !== 0)
-    fc.assert(fc.property(foreign, (sixteen) => !isPublicAddress(groups(sixteen))))
+    forAll(foreign, (sixteen) => !isPublicAddress(groups(sixteen)))
   })
 })
