@@ -4,9 +4,9 @@
  */
 import { randomUUID } from "node:crypto"
 import { Agent, createServer, request, type IncomingMessage } from "node:http"
-import type { AddressInfo } from "node:net"
 import { formOf } from "#adapters/twilio/TwilioTrunk.ts"
 import { CallId } from "#core/Id.ts"
+import { localPort } from "#test/support/localPort.ts"
 import { answerMeasures } from "./Measures.ts"
 import type { EmulatorAddress } from "./emulatorMain.ts"
 
@@ -35,9 +35,7 @@ const listen = async (ended: () => void): Promise<string> => {
       if (ends.includes(new URLSearchParams(body).get("CallStatus") ?? "")) ended()
     })
   })
-  await new Promise<void>((resolve) => server.listen({ backlog: 4096, host: "127.0.0.1", port: 0 }, resolve))
-  // It listens on TCP.
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await localPort(server)}`
 }
 
 const carryOut = async ({ emulator, from, inFlight, numbers, slots }: LoopOrder): Promise<void> => {

@@ -6,7 +6,8 @@ import { hostname } from "node:os"
 import t, { type Test } from "tap"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { type Answer, type Api, untilTrue, World } from "#test/support/engine.ts"
-import { closedPort, tcpListener, udpListener } from "./listeners.ts"
+import { freePort } from "#test/support/freePort.ts"
+import { tcpListener, udpListener } from "./listeners.ts"
 import { tenant } from "./tenants.ts"
 
 t.setTimeout(1_800_000)
@@ -53,7 +54,7 @@ t.test("given an engine with an Asterisk beside it", async (t) => {
   const world = await World.open(t)
   const stranger = await tenant(world)
   const open = await tcpListener(t)
-  const closed = await closedPort()
+  const closed = await freePort()
   const database = new URL(world.environment["DATABASE_URL"] ?? "")
   const own = new URL(world.engine.url).port
   /** Stored as if before addresses were checked. */

@@ -1,6 +1,6 @@
 /** Servers on this machine beside the engine, which count their connections. */
 import { createSocket } from "node:dgram"
-import { type AddressInfo, createServer, type Server } from "node:net"
+import { type AddressInfo, createServer } from "node:net"
 import type { Test } from "tap"
 
 interface Listener {
@@ -8,8 +8,6 @@ interface Listener {
   /** How many connections, or datagrams, have arrived. */
   readonly seen: { count: number }
 }
-
-const portOf = (server: Server) => (server.address() as AddressInfo).port // listening on TCP, so neither a path nor null
 
 /** Accepts connections on every address of this machine, and answers anything with `answer`. */
 export const tcpListener = async (t: Test, answer = ""): Promise<Listener> => {
@@ -21,16 +19,7 @@ export const tcpListener = async (t: Test, answer = ""): Promise<Listener> => {
   })
   await new Promise<void>((resolve) => server.listen(0, resolve))
   t.teardown(() => void server.close())
-  return { port: portOf(server), seen }
-}
-
-/** A port that very probably nobody listens on. */
-export const closedPort = async (): Promise<number> => {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, resolve))
-  const port = portOf(server)
-  await new Promise<void>((resolve) => void server.close(() => resolve()))
-  return port
+  return { port: (server.address() as AddressInfo).port, seen } // listening on TCP, so neither a path nor null
 }
 
 export const udpListener = async (t: Test, address: string): Promise<Listener> => {

@@ -1,9 +1,13 @@
 /** A server on this machine that answers each request as the test says, and keeps what it was asked. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
+import { text } from "node:stream/consumers"
 import type { Test } from "tap"
+import { localPort } from "./localPort.ts"
 
-interface Asked {
+export interface Asked {
+  readonly method: string
+  readonly path: string
+  /** For example `GET /path`. */
   readonly line: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
@@ -12,19 +16,18 @@ interface Asked {
 export const answeringServer = async (t: Test, answers: (response: ServerResponse, asked: Asked) => void, at = 0) => {
   const asked: Array<Asked> = []
   const server = createServer(async (request, response) => {
-    let body = ""
-    for await (const chunk of request.setEncoding("utf8")) body += chunk
-    const one = { line: `${request.method} ${request.url}`, headers: request.headers, body }
+    const body = await text(request).catch(() => undefined)
+    if (body === undefined) return // the client has gone
+    const { headers, method = "", url = "" } = request
+    const one = { method, path: url, line: `${method} ${url}`, headers, body }
     asked.push(one)
     answers(response, one)
   })
-  await new Promise<void>((resolve) => server.listen(at, "127.0.0.1", resolve))
+  const port = await localPort(server, at)
   t.teardown(() => {
     server.close()
     server.closeAllConnections()
   })
-  // The cast holds because a server that listens on a port has such an address.
-  const { port } = server.address() as AddressInfo
   return { asked, port, url: `http://127.0.0.1:${port}` }
 }
 

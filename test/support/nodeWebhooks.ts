@@ -1,7 +1,6 @@
 /** The database's view of ending calls of agents with webhook nodes; engine nodes that deliver; and a real server that receives. */
 import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { createServer, type IncomingHttpHeaders } from "node:http"
 import type { Test } from "tap"
 import type { NodeWebhook } from "#core/webhook/NodeWebhook.ts"
 import { NodeWebhooks } from "#core/webhook/NodeWebhooks.ts"
@@ -9,21 +8,15 @@ import { RunId } from "#core/Id.ts"
 import { PublicFiles } from "#core/file/PublicFiles.ts"
 import * as events from "#runtime/events.ts"
 import type { WebhookSender } from "#runtime/webhook/WebhookSender.ts"
+import { answeringServer, type Asked } from "./answeringServer.ts"
 import { egress } from "./egress.ts"
 import { until } from "./engine.ts"
 import * as given from "./given.ts"
-import { localPort } from "./localPort.ts"
 import { clientLayer, type TestDatabase } from "./postgres.ts"
 
-interface Received {
-  readonly method: string
-  readonly path: string
-  readonly headers: IncomingHttpHeaders
-  readonly body: string
-}
 export interface Receiver {
   readonly url: string
-  readonly received: Array<Received>
+  readonly received: Array<Asked>
   /** The statuses of the next responses; 200 after those. Undefined: no response, and the connection is closed. */
   readonly answers: Array<number | undefined>
   /** Seconds that every response asks the sender to wait for. */
@@ -35,34 +28,22 @@ export interface Receiver {
 }
 
 export const receiver = async (t: Test): Promise<Receiver> => {
-  const to: { -readonly [Key in keyof Receiver]: Receiver[Key] } = {
-    url: "",
-    received: [],
+  const { asked, url } = await answeringServer(t, async (response) => {
+    if (to.holds) return
+    await to.held
+    const status = to.answers.length > 0 ? to.answers.shift() : 200
+    if (status === undefined) return void response.destroy()
+    if (to.retryAfter !== undefined) response.setHeader("retry-after", String(to.retryAfter))
+    response.writeHead(status, { location: "/elsewhere" }).end("not read")
+  })
+  const to: Receiver = {
+    url: `${url}/hook?a=1`,
+    received: asked,
     answers: [],
     retryAfter: undefined,
     held: Promise.resolve(),
     holds: false
   }
-  const server = createServer((request, response) => {
-    let body = ""
-    request.on("data", (chunk: Buffer) => {
-      body += chunk.toString()
-    })
-    request.on("end", async () => {
-      to.received.push({ method: request.method ?? "", path: request.url ?? "", headers: request.headers, body })
-      if (to.holds) return
-      await to.held
-      const status = to.answers.length > 0 ? to.answers.shift() : 200
-      if (status === undefined) return void request.socket.destroy()
-      if (to.retryAfter !== undefined) response.setHeader("retry-after", String(to.retryAfter))
-      response.writeHead(status, { location: "/elsewhere" }).end("not read")
-    })
-  })
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  to.url = `http://127.0.0.1:${await localPort(server)}/hook?a=1`
   return to
 }
 

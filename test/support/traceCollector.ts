@@ -1,7 +1,6 @@
 /** A collector of traces: a real server that stores every request, and reads the spans in those that it accepts. */
-import { createServer, type IncomingHttpHeaders } from "node:http"
 import type { Test } from "tap"
-import { localPort } from "./localPort.ts"
+import { answeringServer, type Asked } from "./answeringServer.ts"
 
 export interface ExportedSpan {
   readonly traceId: string
@@ -18,43 +17,29 @@ export interface ExportedSpan {
 interface Exported {
   readonly resourceSpans: ReadonlyArray<{ readonly scopeSpans: ReadonlyArray<{ readonly spans: ReadonlyArray<ExportedSpan> }> }>
 }
-interface Received {
-  readonly path: string
-  readonly headers: IncomingHttpHeaders
-  readonly body: string
-}
 
 /** An HTTP status, or `silence` for no response over an open connection. */
 type Answer = number | "silence"
 
 export class TraceCollector {
   static async start(t: Test, answer: Answer = 200): Promise<TraceCollector> {
-    const collector = new TraceCollector(answer)
-    collector.url = `http://127.0.0.1:${await localPort(collector.#server)}`
-    t.teardown(() => {
-      collector.#server.close()
-      collector.#server.closeAllConnections()
+    const { asked, url } = await answeringServer(t, (response, { body }) => {
+      if (collector.answer === "silence") return
+      if (collector.answer === 200) collector.spans.push(...spansIn(body))
+      response.writeHead(collector.answer).end("{}")
     })
+    const collector = new TraceCollector(url, asked, answer)
     return collector
   }
 
-  url = ""
-  readonly received: Array<Received> = []
+  readonly url: string
+  readonly received: ReadonlyArray<Asked>
   readonly spans: Array<ExportedSpan> = []
   answer: Answer
-  readonly #server = createServer((request, response) => {
-    const chunks: Array<Buffer> = []
-    request.on("data", (chunk: Buffer) => chunks.push(chunk))
-    request.on("end", () => {
-      const body = Buffer.concat(chunks).toString()
-      this.received.push({ path: request.url ?? "", headers: request.headers, body })
-      if (this.answer === "silence") return
-      if (this.answer === 200) this.spans.push(...spansIn(body))
-      response.writeHead(this.answer).end("{}")
-    })
-  })
 
-  private constructor(answer: Answer) {
+  private constructor(url: string, received: ReadonlyArray<Asked>, answer: Answer) {
+    this.url = url
+    this.received = received
     this.answer = answer
   }
 

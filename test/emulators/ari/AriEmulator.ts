@@ -17,7 +17,7 @@ import { Media } from "./Media.ts"
 import { answerTo, placesCall, routes } from "./Rest.ts"
 import type { Answer, Asterisk } from "./Route.ts"
 import { Gate } from "#test/emulators/shared/Gate.ts"
-import { listenOn } from "#test/emulators/shared/listenOn.ts"
+import { localPort } from "#test/support/localPort.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { seeded } from "#test/support/seeded.ts"
 import { resetSocket } from "#test/support/resetSocket.ts"
@@ -144,7 +144,7 @@ export class AriEmulator {
   }
 
   async listen(port: number): Promise<void> {
-    this.#port = await listenOn(this.#http, port)
+    this.#port = await localPort(this.#http, port)
   }
 
   /** Calls that were dialed and have not ended. */

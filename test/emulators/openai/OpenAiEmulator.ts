@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { jsonIn } from "#test/emulators/shared/json.ts"
-import { listenOn } from "#test/emulators/shared/listenOn.ts"
+import { localPort } from "#test/support/localPort.ts"
 import { resetSocket } from "#test/support/resetSocket.ts"
 import { untilTrue } from "#test/support/until.ts"
 import { type Completion, done, errorBody, streamed, whole } from "./completions.ts"
@@ -65,7 +65,7 @@ export class OpenAiEmulator {
 
   static async start(options: Options = {}): Promise<OpenAiEmulator> {
     const emulator = new OpenAiEmulator(options)
-    emulator.#port = await listenOn(emulator.#http, 0)
+    emulator.#port = await localPort(emulator.#http)
     return emulator
   }
 

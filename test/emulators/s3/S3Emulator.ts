@@ -5,7 +5,7 @@
 import { createHash, randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import { listenOn } from "#test/emulators/shared/listenOn.ts"
+import { localPort } from "#test/support/localPort.ts"
 import { resetSocket } from "#test/support/resetSocket.ts"
 import { S3Error } from "./S3Error.ts"
 import { checkBody, checkHead, type Keys, sha256 } from "./signature.ts"
@@ -106,7 +106,7 @@ export class S3Emulator {
   }
   async comeBack(): Promise<void> {
     this.#server = this.#made()
-    this.#port = await listenOn(this.#server, this.#port)
+    this.#port = await localPort(this.#server, this.#port)
   }
   readonly stop = () => this.goAway()
 

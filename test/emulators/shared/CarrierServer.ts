@@ -2,9 +2,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
 import { freePort } from "#test/support/freePort.ts"
+import { localPort } from "#test/support/localPort.ts"
 import { resetSocket } from "#test/support/resetSocket.ts"
 import { preciseNow } from "./CalleeLog.ts"
-import { listenOn } from "./listenOn.ts"
 
 export interface CarrierAsk {
   /** On the clock of `preciseNow`. */
@@ -72,7 +72,7 @@ export class CarrierServer {
 
   /** Without a number, it listens on a port that nobody else gets while connections are refused. */
   async listen(number?: number): Promise<void> {
-    this.#port = await listenOn(this.#http, number ?? (await freePort()))
+    this.#port = await localPort(this.#http, number ?? (await freePort()))
   }
 
   /** The next `count` requests that `applies` selects get this fault. */
