@@ -45,10 +45,7 @@ for (const [what, fate, failure] of lateFates) {
     `when it answers ${what} and forwards the request later, then it is doubtful, never "never placed", and the call is followed`,
     async (t, scene) => {
       const { befall, emulator, line } = scene
-      let forward = () => {}
-      const later = new Promise<void>((resolve) => {
-        forward = resolve
-      })
+      const { promise: later, resolve: forward } = Promise.withResolvers<void>()
       befall(fate(later))
       const { callId, failure: said, to } = await line.originate(numberOf("001"))
       t.match(said, { _tag: "OriginateDoubtful", ...failure })
@@ -138,7 +135,7 @@ given(
 )
 
 t.test(
-  "given an Asterisk with an endpoint of the reserved name, when a request to it is to end a doubt, then the channel that it creates is hung up at once",
+  "given an Asterisk with the reserved endpoint, when a request to it is to end a doubt, then its channel is hung up",
   { buffered: true },
   (t) =>
     // The trunks are the one for calls and that endpoint.

@@ -43,19 +43,16 @@ const emulated = async (t: Test, what: string) => {
   return { ask, emulator, rolesOf }
 }
 
-t.test(
-  "given a server that wants alternation, when it refuses a request, then it gets another, and the next call begins with that",
-  async (t) => {
-    const { ask, emulator, rolesOf } = await emulated(t, "wants alternation")
-    t.equal(textOf((await ask(greeted)).parts), "Yes.")
-    t.strictSame(rolesOf(0), ["system", "assistant", "assistant"])
-    t.strictSame(rolesOf(1), ["system", "user", "assistant", "user"])
-    await ask(greeted)
-    t.strictSame([emulator.requests.length, rolesOf(2)], [3, rolesOf(1)])
-    await ask(greeted, "another")
-    t.equal(emulator.requests.length, 5, "another model of the same server may have another template")
-  }
-)
+t.test("given a server that wants alternation, when it refuses, then it gets another request, and the next call begins so", async (t) => {
+  const { ask, emulator, rolesOf } = await emulated(t, "wants alternation")
+  t.equal(textOf((await ask(greeted)).parts), "Yes.")
+  t.strictSame(rolesOf(0), ["system", "assistant", "assistant"])
+  t.strictSame(rolesOf(1), ["system", "user", "assistant", "user"])
+  await ask(greeted)
+  t.strictSame([emulator.requests.length, rolesOf(2)], [3, rolesOf(1)])
+  await ask(greeted, "another")
+  t.equal(emulator.requests.length, 5, "another model of the same server may have another template")
+})
 
 t.test("given a server that takes only a text as tool_choice, then it is told that a tool is required", async (t) => {
   const { ask, emulator } = await emulated(t, "takes only a text as tool_choice")
@@ -74,16 +71,13 @@ t.test("given a server that ignores the choice of a tool, then it is told that o
   t.equal(emulator.requests.at(-1)?.body?.tool_choice, "required")
 })
 
-t.test(
-  "given a server that knows no other choice than a named tool, when it has been taken for another, then it gets the name again",
-  async (t) => {
-    const { ask, emulator } = await emulated(t, "takes only the name of a tool as tool_choice")
-    await ask(extraction)
-    await ask(extraction)
-    const types = emulator.requests.map(({ body }) => typeof body?.tool_choice)
-    t.strictSame(types, ["object", "string", "object"])
-  }
-)
+t.test("given a server that knows only a named tool as a choice, when it was taken for another, then it gets the name again", async (t) => {
+  const { ask, emulator } = await emulated(t, "takes only the name of a tool as tool_choice")
+  await ask(extraction)
+  await ask(extraction)
+  const types = emulator.requests.map(({ body }) => typeof body?.tool_choice)
+  t.strictSame(types, ["object", "string", "object"])
+})
 
 t.test("given a server that refuses for another reason, then it is asked no more often than may help", async (t) => {
   const { ask, emulator } = await emulated(t, "the vendor")

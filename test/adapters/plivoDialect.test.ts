@@ -230,16 +230,13 @@ const readOf = (fields: Readonly<Record<string, unknown>>, more: Partial<Callbac
 const told = (...given: Parameters<typeof readOf>) => vobiz.read?.(config, readOf(...given))?.events.map(({ event }) => event)
 const claimed = [{ _tag: "EndClaimed" }]
 
-t.test(
-  "given a forged body with a genuine signature, then neither an end, nor an answer, nor a cost, nor another call is believed",
-  async (t) => {
-    const end = { Event: "Hangup", HangupCause: "NORMAL_CLEARING", AnswerTime: "now", BillDuration: "9", TotalCost: "500" }
-    for (const kind of ["ring", "hangup"]) t.strictSame(told(end, { kind }), claimed, kind)
-    t.strictSame(told({ Event: "StartApp" }, { kind: "ring" }), [], "only the request for its document shows an answer")
-    t.strictSame(told({ Event: "Ring", CallUUID: "11111111-2222" }, { kind: "ring" }), [])
-    t.strictSame(told({ Event: "Hangup" }, { call: refTo(newCallId()) }), claimed, "which names no call whose id is not known")
-  }
-)
+t.test("given a forged body with a genuine signature, then no end, answer, cost or other call is believed", async (t) => {
+  const end = { Event: "Hangup", HangupCause: "NORMAL_CLEARING", AnswerTime: "now", BillDuration: "9", TotalCost: "500" }
+  for (const kind of ["ring", "hangup"]) t.strictSame(told(end, { kind }), claimed, kind)
+  t.strictSame(told({ Event: "StartApp" }, { kind: "ring" }), [], "only the request for its document shows an answer")
+  t.strictSame(told({ Event: "Ring", CallUUID: "11111111-2222" }, { kind: "ring" }), [])
+  t.strictSame(told({ Event: "Hangup" }, { call: refTo(newCallId()) }), claimed, "which names no call whose id is not known")
+})
 
 t.test("given a record that appears two seconds after the end, then the end is still found", async (t) => {
   const { hosted } = await openCarrier(t, "vobiz", { recordMillis: 2000 })

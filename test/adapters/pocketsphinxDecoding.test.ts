@@ -1,6 +1,5 @@
 /** How an utterance goes through a decoder that records its input, and how words are looked up. PocketSphinx is not needed. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import t from "tap"
 import { makeDecoders } from "#adapters/voice/pocketsphinx/Decoders.ts"
@@ -8,6 +7,7 @@ import { makeDecoding } from "#adapters/voice/pocketsphinx/Decoding.ts"
 import { makePronunciations } from "#adapters/voice/pocketsphinx/Pronunciations.ts"
 import { cepstrumSize } from "#adapters/voice/pocketsphinx/SphinxLibrary.ts"
 import { encode } from "#core/audio/Mulaw.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 
 interface Search {
   readonly frames: number
@@ -115,8 +115,7 @@ t.test("given silence", async (t) => {
 })
 
 t.test("given a dictionary", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "trunkline-dictionary-"))
-  t.teardown(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   const file = join(folder, "dictionary")
   writeFileSync(file, "either IY DH ER\neither(2) AY DH ER\neitherside IY DH ER S AY D\nyes Y EH S")
   const { lookUp, of } = makePronunciations(file)

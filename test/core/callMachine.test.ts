@@ -111,12 +111,9 @@ t.test("given a doubtful call, when the provider is asked, then its answer decid
   })
 })
 
-t.test(
-  "given a call whose request has not been answered, when it is not found, then it is not void: the request may be under way",
-  async (t) => {
-    t.match(follow(fresh, [looked("never_placed", GIVE_UP)]).state, { _tag: "Dialing", missed: 1 })
-  }
-)
+t.test("given a call whose request has no answer yet, when it is not found, then it is not void: it may be under way", async (t) => {
+  t.match(follow(fresh, [looked("never_placed", GIVE_UP)]).state, { _tag: "Dialing", missed: 1 })
+})
 
 t.test("given an answered call, when the deadline of its ringing passes late, then the conversation continues", async (t) => {
   t.strictSame(follow(fresh, [answered, DeadlinePassed.make({ at: GIVE_UP })]).commands, [])

@@ -60,15 +60,12 @@ t.test("given a wall clock that was set back behind what was claimed, then the n
   t.strictSame(starts.look(id, 2, today - 1).start, beginning)
 })
 
-t.test(
-  "given a retry that fell due before the next claim begins, then its campaign is forgotten, and any other whose claims begin later",
-  async (t) => {
-    const starts = new ClaimStarts()
-    starts.look(id, 0, today).reached({ row: 7, dueAt: 1000 })
-    starts.look(other, 0, today).reached({ row: 9, dueAt: 2000 })
-    starts.due(2001)
-    t.equal(starts.look(other, 1, today).start.row, 9)
-    starts.due(1500)
-    t.strictSame([starts.look(id, 1, today).start.row, starts.look(other, 1, today).start.row], [7, 0])
-  }
-)
+t.test("given a retry that fell due before the next claim, then its campaign is forgotten, and those that claim later", async (t) => {
+  const starts = new ClaimStarts()
+  starts.look(id, 0, today).reached({ row: 7, dueAt: 1000 })
+  starts.look(other, 0, today).reached({ row: 9, dueAt: 2000 })
+  starts.due(2001)
+  t.equal(starts.look(other, 1, today).start.row, 9)
+  starts.due(1500)
+  t.strictSame([starts.look(id, 1, today).start.row, starts.look(other, 1, today).start.row], [7, 0])
+})

@@ -235,21 +235,18 @@ const isValid = (messages: ReadonlyArray<ModelMessage>): boolean => {
   )
 }
 
-t.test(
-  "given any conversation, then what the model is told is valid and bounded, and without control characters of the context",
-  async () => {
-    holds((moments) =>
-      actionsIn(moments).every(
-        (action) =>
-          action._tag !== "AskModel" ||
-          (isValid(action.request.messages) &&
-            JSON.stringify(action.request.messages).length < 200_000 &&
-            action.request.instructions.length < 140_000 &&
-            !["▸", "●", "\u0007"].some((mark) => action.request.instructions.includes(mark)))
-      )
+t.test("given any conversation, then what the model is told is valid, bounded, and without the context's control characters", async () => {
+  holds((moments) =>
+    actionsIn(moments).every(
+      (action) =>
+        action._tag !== "AskModel" ||
+        (isValid(action.request.messages) &&
+          JSON.stringify(action.request.messages).length < 200_000 &&
+          action.request.instructions.length < 140_000 &&
+          !["▸", "●", "\u0007"].some((mark) => action.request.instructions.includes(mark)))
     )
-  }
-)
+  )
+})
 
 t.test("given any conversation, then a line that was dropped or is whole is not spoken further", async () => {
   holds((moments) => {

@@ -59,19 +59,16 @@ t.test("given a conversation, when its report is made, then it contains everythi
   })
 })
 
-t.test(
-  "given an organization without transcripts, when it is kept, then it contains what was found out, and nothing that was said",
-  async (t) => {
-    const entries = JSON.stringify(entriesOf(conversationSoFar(true), false))
-    const found = canaries.filter((word) => entries.includes(word))
-    t.strictSame(found, [])
-    const { events, gathered, transcript } = reportOf(conversationSoFar(false), false)
-    t.equal(transcript, "")
-    t.notOk(events.some(({ type }) => type === "rtf-user-transcription" || type === "rtf-bot-text"))
-    t.match(gathered, { mood: "merry", dtmf_digits: "7" })
-    t.match(events.at(-1), { turn: 1, payload: { node_id: "ask" } })
-  }
-)
+t.test("given an organization without transcripts, when it is kept, then it has what was found out, but nothing said", async (t) => {
+  const entries = JSON.stringify(entriesOf(conversationSoFar(true), false))
+  const found = canaries.filter((word) => entries.includes(word))
+  t.strictSame(found, [])
+  const { events, gathered, transcript } = reportOf(conversationSoFar(false), false)
+  t.equal(transcript, "")
+  t.notOk(events.some(({ type }) => type === "rtf-user-transcription" || type === "rtf-bot-text"))
+  t.match(gathered, { mood: "merry", dtmf_digits: "7" })
+  t.match(events.at(-1), { turn: 1, payload: { node_id: "ask" } })
+})
 
 t.test("given a conversation that goes round in circles, when it is kept, then there is a limit", async (t) => {
   const said: CallFact = { _tag: "Said", speaker: "user", text: "again", at: 0, until: 0 }

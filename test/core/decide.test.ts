@@ -176,35 +176,29 @@ t.test("whatever came before, deciding again at the same moment says nothing new
   })
 })
 
-t.test(
-  "given a trunk that is down, then the campaign is paused after 135 s of waiting, and time outside its window does not count",
-  async (t) => {
-    const at = (steady: number, isOpen = true): CampaignView => ({
-      ...ready,
-      steady,
-      trunk: down,
-      window: isOpen ? ready.window : { open: false, opensAt: undefined }
-    })
-    const last = (...seen: ReadonlyArray<CampaignView>) => throughout(seen).at(-1)?.decided
-    t.match(last(at(0), at(134_999)), { decision: { _tag: "Until", until: 135_000 }, isHeldUp: true })
-    t.match(last(at(0), at(135_000)), { decision: { _tag: "Stop", stop: { event: "telephony_unreachable" } } })
-    t.match(last(at(0), at(60_000, false), at(135_000)), { decision: { _tag: "Until", until: 270_000 } })
-  }
-)
+t.test("given a trunk that is down, then the campaign is paused after 135 s of waiting, without the time outside its window", async (t) => {
+  const at = (steady: number, isOpen = true): CampaignView => ({
+    ...ready,
+    steady,
+    trunk: down,
+    window: isOpen ? ready.window : { open: false, opensAt: undefined }
+  })
+  const last = (...seen: ReadonlyArray<CampaignView>) => throughout(seen).at(-1)?.decided
+  t.match(last(at(0), at(134_999)), { decision: { _tag: "Until", until: 135_000 }, isHeldUp: true })
+  t.match(last(at(0), at(135_000)), { decision: { _tag: "Stop", stop: { event: "telephony_unreachable" } } })
+  t.match(last(at(0), at(60_000, false), at(135_000)), { decision: { _tag: "Until", until: 270_000 } })
+})
 
-t.test(
-  "given a trunk that fails every call, then the campaign is paused once a probe has failed after 130 s, not by time alone",
-  async (t) => {
-    const at = (steady: number, more: Partial<Trouble>): CampaignView => ({
-      ...ready,
-      steady,
-      trunk: { ...well, admits: false, trouble: troubleAt(0, more) }
-    })
-    const tags = (...seen: ReadonlyArray<CampaignView>) => throughout(seen).map(({ decided: { decision } }) => decision._tag)
-    t.strictSame(tags(at(0, {}), at(200_000, { until: 300_000 })), ["Until", "Until"])
-    t.strictSame(tags(at(0, {}), at(131_000, { failures: 6, failedAt: 130_000, until: 190_000 })), ["Until", "Stop"])
-  }
-)
+t.test("given a trunk that fails every call, then the campaign is paused once a probe fails after 130 s, not by time alone", async (t) => {
+  const at = (steady: number, more: Partial<Trouble>): CampaignView => ({
+    ...ready,
+    steady,
+    trunk: { ...well, admits: false, trouble: troubleAt(0, more) }
+  })
+  const tags = (...seen: ReadonlyArray<CampaignView>) => throughout(seen).map(({ decided: { decision } }) => decision._tag)
+  t.strictSame(tags(at(0, {}), at(200_000, { until: 300_000 })), ["Until", "Until"])
+  t.strictSame(tags(at(0, {}), at(131_000, { failures: 6, failedAt: 130_000, until: 190_000 })), ["Until", "Stop"])
+})
 
 t.test("given no slot, then the log gives each reason once in ten minutes", async (t) => {
   const view: CapacityView = { now: 0, areNumbersExhausted: false, mediaLimit: undefined, held: 0, inDoubt: 0 }

@@ -123,19 +123,16 @@ t.test("given an answer, when the callee pauses after it, then the agent waits f
   check("A N N A at", 1333, { _tag: "Spelling" })
 })
 
-t.test(
-  "given a callee who goes on, when it was answered too early to be true, then nothing is spoken, and nothing of it is lost",
-  async (t) => {
-    t.strictSame(doneIn("0 voice | 1000 pause | 1150 forced tomorrow | 1400 voice | 2000 pause | 2150 forced or on Friday."), [
-      "1100 Finalize",
-      "1150 Speculate tomorrow",
-      "1400 CancelSpeculation",
-      "2100 Finalize",
-      "2150 Speculate tomorrow or on Friday.",
-      "2200 Commit tomorrow or on Friday., foreseen"
-    ])
-  }
-)
+t.test("given a callee who goes on, when it was answered too early, then nothing is spoken, and nothing of it is lost", async (t) => {
+  t.strictSame(doneIn("0 voice | 1000 pause | 1150 forced tomorrow | 1400 voice | 2000 pause | 2150 forced or on Friday."), [
+    "1100 Finalize",
+    "1150 Speculate tomorrow",
+    "1400 CancelSpeculation",
+    "2100 Finalize",
+    "2150 Speculate tomorrow or on Friday.",
+    "2200 Commit tomorrow or on Friday., foreseen"
+  ])
+})
 
 /** Like `doneIn`, without what is only prepared. */
 const commitsIn = (script: Parameters<typeof doneIn>[0]) =>
@@ -228,43 +225,40 @@ const stretches = fc.array(
   { minLength: 1, maxLength: 12, size: "max" }
 )
 
-t.test(
-  "whoever speaks, pauses and is understood however late, each word is committed once, in order, and never while he speaks",
-  async () => {
-    forAllOf({ numRuns: 1000 }, stretches, fc.boolean(), (all, isIncomplete) => {
-      const call = makeCall()
-      const events: Array<TurnEvent> = []
-      const voiced: Array<readonly [number, number]> = []
-      let at = 0
-      let toldAt = 0
-      for (const [index, { late, pause, voice }] of all.entries()) {
-        const since = at + voice
-        voiced.push([at, since])
-        // Results come in order.
-        toldAt = Math.max(toldAt, since + 100 + late)
-        events.push({ _tag: "VoiceStarted", at }, { _tag: "VoicePaused", at: since + 100, since })
-        events.push({
-          _tag: "Transcribed",
-          at: toldAt,
-          text: `word${index}${isIncomplete ? " and" : "."}`,
-          isFinal: true,
-          isForced: true
-        })
-        at = since + pause
-      }
-      for (const event of events.toSorted((one, other) => one.at - other.at)) call.tell(event)
-      call.passUntil(Number.POSITIVE_INFINITY)
-      const commits = call.done.flatMap(({ at, command }) => (command._tag === "Commit" ? [{ at, ...command }] : []))
-      const words = commits.flatMap(({ text }) => text.match(/word\d+/g) ?? [])
-      const speaks = (when: number) => voiced.some(([from, until]) => when > from && when < until)
-      const isInTime = commits.every(({ at, until }) => at >= until + 200 && at <= until + 5000)
-      const isSaidOnce = words.join() === all.map((_, index) => `word${index}`).join()
-      let speculations = 0
-      const isBounded = call.done.every(({ command }) => {
-        speculations = command._tag === "Speculate" ? speculations + 1 : command._tag === "Commit" ? 0 : speculations
-        return speculations <= 3
+t.test("whoever speaks, pauses and is understood late, each word is committed once, in order, and never while he speaks", async () => {
+  forAllOf({ numRuns: 1000 }, stretches, fc.boolean(), (all, isIncomplete) => {
+    const call = makeCall()
+    const events: Array<TurnEvent> = []
+    const voiced: Array<readonly [number, number]> = []
+    let at = 0
+    let toldAt = 0
+    for (const [index, { late, pause, voice }] of all.entries()) {
+      const since = at + voice
+      voiced.push([at, since])
+      // Results come in order.
+      toldAt = Math.max(toldAt, since + 100 + late)
+      events.push({ _tag: "VoiceStarted", at }, { _tag: "VoicePaused", at: since + 100, since })
+      events.push({
+        _tag: "Transcribed",
+        at: toldAt,
+        text: `word${index}${isIncomplete ? " and" : "."}`,
+        isFinal: true,
+        isForced: true
       })
-      return isInTime && isSaidOnce && isBounded && commits.every(({ at }) => !speaks(at)) && call.state()._tag === "Idle"
+      at = since + pause
+    }
+    for (const event of events.toSorted((one, other) => one.at - other.at)) call.tell(event)
+    call.passUntil(Number.POSITIVE_INFINITY)
+    const commits = call.done.flatMap(({ at, command }) => (command._tag === "Commit" ? [{ at, ...command }] : []))
+    const words = commits.flatMap(({ text }) => text.match(/word\d+/g) ?? [])
+    const speaks = (when: number) => voiced.some(([from, until]) => when > from && when < until)
+    const isInTime = commits.every(({ at, until }) => at >= until + 200 && at <= until + 5000)
+    const isSaidOnce = words.join() === all.map((_, index) => `word${index}`).join()
+    let speculations = 0
+    const isBounded = call.done.every(({ command }) => {
+      speculations = command._tag === "Speculate" ? speculations + 1 : command._tag === "Commit" ? 0 : speculations
+      return speculations <= 3
     })
-  }
-)
+    return isInTime && isSaidOnce && isBounded && commits.every(({ at }) => !speaks(at)) && call.state()._tag === "Idle"
+  })
+})

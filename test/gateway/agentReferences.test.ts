@@ -43,60 +43,57 @@ const webhook = (id: string, credential_uuid: string, enabled = true) => ({
 })
 const started = (data: object) => ({ ...start, data: { ...start?.data, ...data } })
 
-t.test(
-  "given references to what the organization does not have, then validate names each of them, and publishing is possible",
-  async (t) => {
-    const agent = await makeAgent({
-      nodes: [
-        started({
-          tool_uuids: [own.tool, own.tool.toUpperCase(), nothing, foreign.tool, archived, "a tool", ""],
-          document_uuids: [own.document, nothing, foreign.document],
-          greeting_type: "audio",
-          greeting_recording_id: foreign.played,
-          pre_call_fetch_mode: "always",
-          pre_call_fetch_url: "https://crm.example.org/",
-          pre_call_fetch_credential_uuid: foreign.credential
-        }),
-        end,
-        webhook("w1", ` ${own.credential} `),
-        webhook("w2", nothing),
-        webhook("w3", foreign.credential)
-      ],
-      edges: [
-        edge("e1", own.played),
-        edge("e2", ownNumber),
-        edge("e3", "missing"),
-        edge("e4", String(foreignNumber)),
-        edge("e5", "no recording")
+t.test("given references to what the organization does not have, then validate names each, and publishing is possible", async (t) => {
+  const agent = await makeAgent({
+    nodes: [
+      started({
+        tool_uuids: [own.tool, own.tool.toUpperCase(), nothing, foreign.tool, archived, "a tool", ""],
+        document_uuids: [own.document, nothing, foreign.document],
+        greeting_type: "audio",
+        greeting_recording_id: foreign.played,
+        pre_call_fetch_mode: "always",
+        pre_call_fetch_url: "https://crm.example.org/",
+        pre_call_fetch_credential_uuid: foreign.credential
+      }),
+      end,
+      webhook("w1", ` ${own.credential} `),
+      webhook("w2", nothing),
+      webhook("w3", foreign.credential)
+    ],
+    edges: [
+      edge("e1", own.played),
+      edge("e2", ownNumber),
+      edge("e3", "missing"),
+      edge("e4", String(foreignNumber)),
+      edge("e5", "no recording")
+    ]
+  })
+  const error = (kind: string, id: string, field: string, message: string) => ({ kind, id, field, message })
+  const { json, status } = await validated(agent)
+  t.equal(status, 422)
+  t.strictSame(json, {
+    detail: {
+      is_valid: false,
+      errors: [
+        error("node", "1", "tool_uuids.2", `Tool '${nothing}' does not exist or is archived`),
+        error("node", "1", "tool_uuids.3", `Tool '${foreign.tool}' does not exist or is archived`),
+        error("node", "1", "tool_uuids.4", `Tool '${archived}' does not exist or is archived`),
+        error("node", "1", "tool_uuids.5", "Tool 'a tool' does not exist or is archived"),
+        error("node", "1", "document_uuids.1", `Document '${nothing}' does not exist`),
+        error("node", "1", "document_uuids.2", `Document '${foreign.document}' does not exist`),
+        error("node", "1", "greeting_recording_id", `Recording '${foreign.played}' does not exist`),
+        error("node", "1", "pre_call_fetch_credential_uuid", `Credential '${foreign.credential}' does not exist`),
+        error("node", "w2", "credential_uuid", `Credential '${nothing}' does not exist`),
+        error("node", "w3", "credential_uuid", `Credential '${foreign.credential}' does not exist`),
+        error("edge", "e3", "data.transition_speech_recording_id", "Recording 'missing' does not exist"),
+        error("edge", "e4", "data.transition_speech_recording_id", `Recording '${foreignNumber}' does not exist`),
+        error("edge", "e5", "data.transition_speech_recording_id", "Recording 'no recording' does not exist")
       ]
-    })
-    const error = (kind: string, id: string, field: string, message: string) => ({ kind, id, field, message })
-    const { json, status } = await validated(agent)
-    t.equal(status, 422)
-    t.strictSame(json, {
-      detail: {
-        is_valid: false,
-        errors: [
-          error("node", "1", "tool_uuids.2", `Tool '${nothing}' does not exist or is archived`),
-          error("node", "1", "tool_uuids.3", `Tool '${foreign.tool}' does not exist or is archived`),
-          error("node", "1", "tool_uuids.4", `Tool '${archived}' does not exist or is archived`),
-          error("node", "1", "tool_uuids.5", "Tool 'a tool' does not exist or is archived"),
-          error("node", "1", "document_uuids.1", `Document '${nothing}' does not exist`),
-          error("node", "1", "document_uuids.2", `Document '${foreign.document}' does not exist`),
-          error("node", "1", "greeting_recording_id", `Recording '${foreign.played}' does not exist`),
-          error("node", "1", "pre_call_fetch_credential_uuid", `Credential '${foreign.credential}' does not exist`),
-          error("node", "w2", "credential_uuid", `Credential '${nothing}' does not exist`),
-          error("node", "w3", "credential_uuid", `Credential '${foreign.credential}' does not exist`),
-          error("edge", "e3", "data.transition_speech_recording_id", "Recording 'missing' does not exist"),
-          error("edge", "e4", "data.transition_speech_recording_id", `Recording '${foreignNumber}' does not exist`),
-          error("edge", "e5", "data.transition_speech_recording_id", "Recording 'no recording' does not exist")
-        ]
-      }
-    })
-    await ask("POST", `/workflow/${agent.id}/create-draft`)
-    t.match(await ask("POST", `/workflow/${agent.id}/publish`), { status: 200 })
-  }
-)
+    }
+  })
+  await ask("POST", `/workflow/${agent.id}/create-draft`)
+  t.match(await ask("POST", `/workflow/${agent.id}/publish`), { status: 200 })
+})
 
 t.test("given an unfinished graph with such a reference, then validate names both", async (t) => {
   const agent = await makeAgent({ nodes: [started({ tool_uuids: [nothing], prompt: "" }), end], edges: [edge("e1", own.played)] })

@@ -2,9 +2,7 @@
 import { Effect, Layer, Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash, randomUUID } from "node:crypto"
-import { mkdtempSync, readdirSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { readdirSync } from "node:fs"
 import type { Test } from "tap"
 import ariAdapter from "#adapters/ari/ari.ts"
 import { HeavyLanes, makeHeavyLanes } from "#core/load/HeavyWork.ts"
@@ -61,6 +59,7 @@ import { tokensOf } from "#runtime/identity/tokens.ts"
 import * as CsvSource from "#runtime/storage/CsvSource.ts"
 import * as NationalNumbers from "#runtime/telephony/NationalNumbers.ts"
 import { Files } from "#runtime/storage/Files.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { egress } from "#test/support/egress.ts"
 import * as given from "#test/support/given.ts"
 import { clientLayer, openDatabase, type TestDatabase } from "#test/support/postgres.ts"
@@ -248,8 +247,7 @@ export const openApi = async (
   const judge = judgeOf(routes)
   // Routes such as `/docs`.
   const outside = routes.map(({ path }) => path).filter((path) => !path.startsWith("/api/"))
-  const folder = mkdtempSync(join(tmpdir(), "gateway-"))
-  t.teardown(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   const database = await openDatabase(t)
   const [organizationId, otherId] = await database.run(function* () {
     const [ours, others] = [yield* given.organization({ name: "Ours" }), yield* given.organization({ name: "Other" })] as const

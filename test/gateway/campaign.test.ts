@@ -204,24 +204,21 @@ t.test("given a campaign", async (t) => {
   })
 })
 
-t.test(
-  "given a call of a campaign that has ended, when the campaign's runs are listed, then by page and the allowed attributes",
-  async (t) => {
-    const campaign = await makeCampaign()
-    const run = await api.makeRun(Number(campaign["workflow_id"]), { campaign_id: campaign.id, is_completed: true })
-    await api.sql`INSERT INTO campaign_dials (campaign_id, processed_rows, executed_count) VALUES (${campaign.id}, 1, 1)`
-    const path = `/campaign/${campaign.id}/runs`
-    const page = { runs: [{ id: run }], total_count: 1, page: 1, limit: 1, total_pages: 1 }
-    t.match((await ask("GET", `${path}?limit=1&sort_by=duration&sort_order=asc`)).json, page)
-    const list = (filters: unknown) => ask("GET", `${path}?filters=${encodeURIComponent(JSON.stringify(filters))}`)
-    t.match((await list([{ attribute: "status", type: "radio", value: { status: "in_progress" } }])).json, {
-      total_count: 0,
-      total_pages: 0
-    })
-    t.strictSame((await list([{ attribute: "runId", type: "number", value: { value: 1 } }])).json, { detail: "Invalid attribute 'runId'" })
-    t.strictSame((await ask("GET", `${path}?filters=[`)).json, { detail: "Invalid filter format" })
-    t.equal((await ask("GET", `${path}?limit=101&page=0`)).status, 422)
-    t.equal((await ask("GET", `${path}?page=9007199254740991`)).status, 200)
-    t.strictSame((await ask("GET", "/campaign/999999/runs")).json, { detail: "Campaign 999999 not found" })
-  }
-)
+t.test("given a call of a campaign that has ended, when its runs are listed, then by page and the allowed attributes", async (t) => {
+  const campaign = await makeCampaign()
+  const run = await api.makeRun(Number(campaign["workflow_id"]), { campaign_id: campaign.id, is_completed: true })
+  await api.sql`INSERT INTO campaign_dials (campaign_id, processed_rows, executed_count) VALUES (${campaign.id}, 1, 1)`
+  const path = `/campaign/${campaign.id}/runs`
+  const page = { runs: [{ id: run }], total_count: 1, page: 1, limit: 1, total_pages: 1 }
+  t.match((await ask("GET", `${path}?limit=1&sort_by=duration&sort_order=asc`)).json, page)
+  const list = (filters: unknown) => ask("GET", `${path}?filters=${encodeURIComponent(JSON.stringify(filters))}`)
+  t.match((await list([{ attribute: "status", type: "radio", value: { status: "in_progress" } }])).json, {
+    total_count: 0,
+    total_pages: 0
+  })
+  t.strictSame((await list([{ attribute: "runId", type: "number", value: { value: 1 } }])).json, { detail: "Invalid attribute 'runId'" })
+  t.strictSame((await ask("GET", `${path}?filters=[`)).json, { detail: "Invalid filter format" })
+  t.equal((await ask("GET", `${path}?limit=101&page=0`)).status, 422)
+  t.equal((await ask("GET", `${path}?page=9007199254740991`)).status, 200)
+  t.strictSame((await ask("GET", "/campaign/999999/runs")).json, { detail: "Campaign 999999 not found" })
+})

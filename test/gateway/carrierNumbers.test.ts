@@ -91,22 +91,19 @@ t.test("given imports at the same time, then each number is there once, and each
   t.strictSame([...(await addressesOf(one.own)), ...(await addressesOf(two.own))].sort(), all)
 })
 
-t.test(
-  "given a number that another organization has under the same account, then it stays theirs, and the others are imported",
-  async (t) => {
-    const [one = "", two = ""] = numbered("55506", 2)
-    const theirs = await make([one, two], askAsOther, "a")
-    const ours = await make([one, two], ask, "a")
-    t.match(await askAsOther("POST", `${theirs.path}/import`, { addresses: [two] }), { status: 200, json: { imported: 1 } })
-    const imported = await ask("POST", `${ours.path}/import`, { all: true })
-    t.match(imported, { status: 200, json: { imported: 1 } })
-    t.strictSame(resultsOf(imported), [`${one} imported`, `${two} taken`])
-    t.match(imported.json, { numbers: [{}, { phone_number_id: null, telephony_configuration_id: null }] })
-    t.strictSame(await addressesOf(theirs.own, askAsOther), [two])
-    t.match(await askAsOther("GET", ours.path), { status: 404, json: { detail: "Telephony configuration not found" } })
-    t.match(await askAsOther("POST", `${ours.path}/import`, { all: true }), { status: 404 })
-  }
-)
+t.test("given a number that another organization has under this account, then it stays theirs, and others are imported", async (t) => {
+  const [one = "", two = ""] = numbered("55506", 2)
+  const theirs = await make([one, two], askAsOther, "a")
+  const ours = await make([one, two], ask, "a")
+  t.match(await askAsOther("POST", `${theirs.path}/import`, { addresses: [two] }), { status: 200, json: { imported: 1 } })
+  const imported = await ask("POST", `${ours.path}/import`, { all: true })
+  t.match(imported, { status: 200, json: { imported: 1 } })
+  t.strictSame(resultsOf(imported), [`${one} imported`, `${two} taken`])
+  t.match(imported.json, { numbers: [{}, { phone_number_id: null, telephony_configuration_id: null }] })
+  t.strictSame(await addressesOf(theirs.own, askAsOther), [two])
+  t.match(await askAsOther("GET", ours.path), { status: 404, json: { detail: "Telephony configuration not found" } })
+  t.match(await askAsOther("POST", `${ours.path}/import`, { all: true }), { status: 404 })
+})
 
 t.test("given numbers that cannot be imported, then none is, and the answer says why", async (t) => {
   const all = numbered("555", 1001)

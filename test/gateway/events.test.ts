@@ -121,29 +121,26 @@ t.test("given a change, when its transaction is rolled back, then there is no ev
   t.strictSame(typesOf(ofCampaign), ["campaign.failed"])
 })
 
-t.test(
-  "given two transactions, the first of which commits last, when a follower has seen the second, then it sees the first too",
-  async (t) => {
-    const after = await newest()
-    const follower = stream(t, `?last_event_id=${after}&types=campaign.started`)
-    const add = (n: number) =>
-      SqlClient.SqlClient.use((sql) => sql`SELECT add_event(${api.organizationId}, 'campaign.started', ${`campaigns/${n}`}, '{}')`)
-    await api.database.run(
-      SqlClient.SqlClient.use((sql) =>
-        sql.withTransaction(
-          Effect.gen(function* () {
-            yield* add(1)
-            yield* Effect.promise(() => api.database.run(add(2)))
-            yield* Effect.promise(() => told(follower, 1))
-          })
-        )
+t.test("given two transactions, the first of which commits last, when a follower saw the second, then it sees the first too", async (t) => {
+  const after = await newest()
+  const follower = stream(t, `?last_event_id=${after}&types=campaign.started`)
+  const add = (n: number) =>
+    SqlClient.SqlClient.use((sql) => sql`SELECT add_event(${api.organizationId}, 'campaign.started', ${`campaigns/${n}`}, '{}')`)
+  await api.database.run(
+    SqlClient.SqlClient.use((sql) =>
+      sql.withTransaction(
+        Effect.gen(function* () {
+          yield* add(1)
+          yield* Effect.promise(() => api.database.run(add(2)))
+          yield* Effect.promise(() => told(follower, 1))
+        })
       )
     )
-    const [first, second] = await told(follower, 2)
-    t.strictSame([first?.subject, second?.subject], ["campaigns/2", "campaigns/1"])
-    t.ok(Number(first?.id) < Number(second?.id))
-  }
-)
+  )
+  const [first, second] = await told(follower, 2)
+  t.strictSame([first?.subject, second?.subject], ["campaigns/2", "campaigns/1"])
+  t.ok(Number(first?.id) < Number(second?.id))
+})
 
 for (const [name, open] of [
   ["server-sent events", stream],

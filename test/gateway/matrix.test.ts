@@ -304,24 +304,21 @@ t.test("given another organization", async (t) => {
     return answers
   }
 
-  t.test(
-    "when it requests what is ours, by the ids of all of it, then the answer is that for unknown ids, and nothing changes",
-    async (t) => {
-      const before = await ownAnswers()
-      for (const [name, status] of before) t.equal(status, 200, `${name} is ours`)
-      for (const route of within) {
-        const told = async (path: string, ids: ReadonlyArray<string>) => {
-          const { status, text } = await api.askAsOther(route.method.toUpperCase(), `${path}${queryOf(route)}`, bodyOf(route))
-          return ids.reduce((told, id) => told.replaceAll(new RegExp(`\\b${id}\\b`, "g"), "#"), `${status} ${text}`)
-        }
-        const ids = [...route.path.matchAll(/:([a-z_]+)/g)].map(([, name = ""]) => idOf(route, name))
-        t.notMatch(pathTo(route), /\/\/|\/$/, `this test knows what ${named(route)} refers to`)
-        if (/:(name|provider)$/.test(route.path)) continue
-        t.equal(await told(pathTo(route), ids), await told(pathOf(route), Object.values(nobodys)), named(route))
+  t.test("when it requests what is ours by its ids, then the answer is that for unknown ids, and nothing changes", async (t) => {
+    const before = await ownAnswers()
+    for (const [name, status] of before) t.equal(status, 200, `${name} is ours`)
+    for (const route of within) {
+      const told = async (path: string, ids: ReadonlyArray<string>) => {
+        const { status, text } = await api.askAsOther(route.method.toUpperCase(), `${path}${queryOf(route)}`, bodyOf(route))
+        return ids.reduce((told, id) => told.replaceAll(new RegExp(`\\b${id}\\b`, "g"), "#"), `${status} ${text}`)
       }
-      t.strictSame(await ownAnswers(), before)
+      const ids = [...route.path.matchAll(/:([a-z_]+)/g)].map(([, name = ""]) => idOf(route, name))
+      t.notMatch(pathTo(route), /\/\/|\/$/, `this test knows what ${named(route)} refers to`)
+      if (/:(name|provider)$/.test(route.path)) continue
+      t.equal(await told(pathTo(route), ids), await told(pathOf(route), Object.values(nobodys)), named(route))
     }
-  )
+    t.strictSame(await ownAnswers(), before)
+  })
 
   t.test("when it lists its own, then nothing of ours is there", async (t) => {
     const makers = routes.filter((one) => !isOpen(one) && !one.path.includes(":"))

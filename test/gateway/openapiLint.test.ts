@@ -42,28 +42,22 @@ spectral.setRuleset({ extends: [[oas as RulesetDefinition, "recommended"]] })
 const foundIn = async (document: object) =>
   (await spectral.run({ ...document })).map(({ code, path }) => `${code} ${path.slice(0, 3).join(" ")}`)
 
-t.test(
-  "given the document of the whole API, when Spectral lints it, then it finds the same trailing slashes, and nothing else",
-  async (t) => {
-    const found = await foundIn(openApiOf(apiRoutes(builtIn), "1.0.0"))
-    t.strictSame(
-      found.sort(),
-      lists.map((list) => `path-keys-no-trailing-slash paths /api/v1/${list}/`)
-    )
-  }
-)
+t.test("given the document of the whole API, when Spectral lints it, then it finds the same trailing slashes alone", async (t) => {
+  const found = await foundIn(openApiOf(apiRoutes(builtIn), "1.0.0"))
+  t.strictSame(
+    found.sort(),
+    lists.map((list) => `path-keys-no-trailing-slash paths /api/v1/${list}/`)
+  )
+})
 
-t.test(
-  "given an operation without a description, or an example that contradicts its schema, when Spectral lints it, then it is found",
-  async (t) => {
-    const content = { "application/json": { schema: { type: "object" }, example: null } }
-    const get = { operationId: "x", summary: "x", tags: ["Health"], responses: { 200: { description: "x", content } } }
-    const { paths: _, ...document } = openApiOf(apiRoutes(builtIn), "1.0.0")
-    const found = await foundIn({ ...document, components: {}, paths: { "/x": { get } } })
-    t.ok(found.includes("operation-description paths /x get"))
-    t.ok(found.includes("oas3-valid-media-example paths /x get"))
-  }
-)
+t.test("given an operation without a description or with a wrong example, when Spectral lints it, then it is found", async (t) => {
+  const content = { "application/json": { schema: { type: "object" }, example: null } }
+  const get = { operationId: "x", summary: "x", tags: ["Health"], responses: { 200: { description: "x", content } } }
+  const { paths: _, ...document } = openApiOf(apiRoutes(builtIn), "1.0.0")
+  const found = await foundIn({ ...document, components: {}, paths: { "/x": { get } } })
+  t.ok(found.includes("operation-description paths /x get"))
+  t.ok(found.includes("oas3-valid-media-example paths /x get"))
+})
 
 t.test("given a document with a fault, when it is linted, then that is found", async (t) => {
   const { paths, ...document } = openApiOf(apiRoutes(builtIn), "1.0.0")

@@ -12,14 +12,11 @@ const busy = ["line free, 0 slots", "ended busy"]
 const isBusy = ({ says }: Scene) => says(hungUp("user_busy"))
 const untouched = [{ retriesUsed: 0, state: "pending" }]
 
-t.test(
-  "given a call that is answered and hung up, then each step is recorded before the next is taken, and the line is free before the end is recorded",
-  async (t) => {
-    const act = ({ says }: Scene) => steps(says(rang), says(answered), wait("5 seconds"), says(hungUp("normal_clearing")))
-    const { recorded } = await check(t, "its log", {}, act, [...accepted, "prepared", ...talked])
-    t.strictSame(recorded, [{ dueAt: undefined, isEntry: false, look: true }])
-  }
-)
+t.test("given an answered call, then each step is recorded before the next, and the line is free before the end is recorded", async (t) => {
+  const act = ({ says }: Scene) => steps(says(rang), says(answered), wait("5 seconds"), says(hungUp("normal_clearing")))
+  const { recorded } = await check(t, "its log", {}, act, [...accepted, "prepared", ...talked])
+  t.strictSame(recorded, [{ dueAt: undefined, isEntry: false, look: true }])
+})
 
 t.test("given a database that is away, then the call does not wait for it, and its record is caught up with, once", async (t) => {
   const away = (scene: Scene, act: Effect.Effect<unknown>) =>

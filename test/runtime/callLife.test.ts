@@ -127,16 +127,13 @@ t.test("given an end without an answer that an answered call may also have, then
   t.match(ends, [{ answeredAt: 8000, endedAt: 20_000 }])
 })
 
-t.test(
-  "given a conversation, when the wall clock is set an hour forward or back, then it continues, and its recorded length is right",
-  async (t) => {
-    for (const step of [3_600_000, -3_600_000]) {
-      const act = (scene: Scene) => steps(scene.says(answered), stepWallClock(step), wait("12 seconds"), end(scene))
-      const { world } = await check(t, `${step}`, {}, act, [...accepted, "answered", "media", "voice", ...overAfterTalk])
-      t.match(world.ends, [{ answeredAt: step, endedAt: step + 12_000 }])
-    }
+t.test("given a conversation, when the wall clock is set an hour forward or back, then it goes on, and its length is right", async (t) => {
+  for (const step of [3_600_000, -3_600_000]) {
+    const act = (scene: Scene) => steps(scene.says(answered), stepWallClock(step), wait("12 seconds"), end(scene))
+    const { world } = await check(t, `${step}`, {}, act, [...accepted, "answered", "media", "voice", ...overAfterTalk])
+    t.match(world.ends, [{ answeredAt: step, endedAt: step + 12_000 }])
   }
-)
+})
 
 t.test("given keys that are pressed before the audio is there, then the agent hears them when it is", (t) =>
   check(

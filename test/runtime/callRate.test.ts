@@ -123,21 +123,18 @@ t.test("given a call that misses its departure time, then it leaves between the 
   t.strictSame(ready, [400, 400, 1030])
 })
 
-t.test(
-  "given calls that are late again and again, when others have taken all departure times behind them, then the rate is still used in full",
-  async (t) => {
-    const rate = 20
-    const left = await play(function* (rates, start) {
-      const left: Array<number> = []
-      const going = Array.from({ length: 100 }, () => rates.reserve([trunk(rate)]))
-      // Every fifth call learns only long after its departure time that it may leave.
-      const ready = new Map(going.map((departure, i) => [departure, i % 5 === 0 ? departure.readyAt() + 70 : Number.NEGATIVE_INFINITY]))
-      while (left.length < going.length) yield* millisecond(ready, left, start)
-      return left
-    })
-    judge(t, left, rate, 0.95)
-  }
-)
+t.test("given calls that are late again and again, when others have all times behind them, then the rate is used in full", async (t) => {
+  const rate = 20
+  const left = await play(function* (rates, start) {
+    const left: Array<number> = []
+    const going = Array.from({ length: 100 }, () => rates.reserve([trunk(rate)]))
+    // Every fifth call learns only long after its departure time that it may leave.
+    const ready = new Map(going.map((departure, i) => [departure, i % 5 === 0 ? departure.readyAt() + 70 : Number.NEGATIVE_INFINITY]))
+    while (left.length < going.length) yield* millisecond(ready, left, start)
+    return left
+  })
+  judge(t, left, rate, 0.95)
+})
 
 t.test("given calls that once left late, then the following seconds make up for that, and nobody stays late", async (t) => {
   const rate = 40
@@ -280,39 +277,36 @@ t.test("given a rate that is lowered, then the next call keeps the distance of t
   t.ok(lateMillis < 30)
 })
 
-t.test(
-  "given an account that was called too fast, then it is called more slowly, at half the rate at least, and after many calls as before",
-  async (t) => {
-    const rate = 20
-    const gaps = await play(function* (rates) {
-      /** The spacing between calls when there is no delay to make up for. */
-      const gap = () => {
-        const departures = Array.from({ length: 40 }, () => rates.reserve([trunk(rate)]))
-        const [from = 0, until = 0] = [departures[20], departures[39]].map((departure) => departure?.readyAt())
-        for (const departure of departures) departure.giveBack()
-        return (until - from) / 19 / spacing(rate)
-      }
-      const gaps = [gap()]
-      rates.slowDown(trunk(rate))
-      // These were in flight when the first one was refused.
-      rates.slowDown(trunk(rate))
-      gaps.push(gap())
-      for (let refused = 0; refused < 20; refused++) {
-        yield* TestClock.adjust("2 seconds")
-        rates.slowDown(trunk(rate))
-      }
-      gaps.push(gap())
-      for (let calls = 0; calls < 20_000; calls++) {
-        yield* TestClock.adjust(110)
-        rates.reserve([trunk(rate)]).leave()
-      }
+t.test("given an account that was called too fast, then it is called at half the rate at least, and later as before", async (t) => {
+  const rate = 20
+  const gaps = await play(function* (rates) {
+    /** The spacing between calls when there is no delay to make up for. */
+    const gap = () => {
+      const departures = Array.from({ length: 40 }, () => rates.reserve([trunk(rate)]))
+      const [from = 0, until = 0] = [departures[20], departures[39]].map((departure) => departure?.readyAt())
+      for (const departure of departures) departure.giveBack()
+      return (until - from) / 19 / spacing(rate)
+    }
+    const gaps = [gap()]
+    rates.slowDown(trunk(rate))
+    // These were in flight when the first one was refused.
+    rates.slowDown(trunk(rate))
+    gaps.push(gap())
+    for (let refused = 0; refused < 20; refused++) {
       yield* TestClock.adjust("2 seconds")
-      return [...gaps, gap()]
-    })
-    const rounded = gaps.map((gap) => Math.round(gap * 100) / 100)
-    t.strictSame(rounded, [1, 1.1, 2, 1])
-  }
-)
+      rates.slowDown(trunk(rate))
+    }
+    gaps.push(gap())
+    for (let calls = 0; calls < 20_000; calls++) {
+      yield* TestClock.adjust(110)
+      rates.reserve([trunk(rate)]).leave()
+    }
+    yield* TestClock.adjust("2 seconds")
+    return [...gaps, gap()]
+  })
+  const rounded = gaps.map((gap) => Math.round(gap * 100) / 100)
+  t.strictSame(rounded, [1, 1.1, 2, 1])
+})
 
 t.test("given an account that was called too fast, when it is not called for a long time, then that is forgotten", async (t) => {
   const sizes = await play(function* (rates) {
@@ -327,29 +321,26 @@ t.test("given an account that was called too fast, when it is not called for a l
   t.strictSame(sizes, [2, 1], "then only the rate in use is left")
 })
 
-t.test(
-  "given a network that brings calls closer together, and a carrier that counts them as they arrive, then few are refused",
-  async (t) => {
-    const rate = 20
-    const chance = seeded(1)
-    /** How many of the calls of two minutes are refused. */
-    const refusals = (isHeard: boolean) =>
-      play(function* (rates, start) {
-        const taken: Array<number> = []
-        let refused = 0
-        while ((yield* SteadyTime.now) < start + 120_000) {
-          const at = yield* leave(rates.reserve([trunk(rate)]))
-          const arrival = (at ?? 0) + chance() * 120
-          if (taken.filter((one) => Math.abs(one - arrival) < 1000 && one <= arrival).length < rate) taken.push(arrival)
-          else {
-            refused++
-            if (isHeard) rates.slowDown(trunk(rate))
-          }
+t.test("given a network that brings calls closer together, and a carrier that counts arrivals, then few are refused", async (t) => {
+  const rate = 20
+  const chance = seeded(1)
+  /** How many of the calls of two minutes are refused. */
+  const refusals = (isHeard: boolean) =>
+    play(function* (rates, start) {
+      const taken: Array<number> = []
+      let refused = 0
+      while ((yield* SteadyTime.now) < start + 120_000) {
+        const at = yield* leave(rates.reserve([trunk(rate)]))
+        const arrival = (at ?? 0) + chance() * 120
+        if (taken.filter((one) => Math.abs(one - arrival) < 1000 && one <= arrival).length < rate) taken.push(arrival)
+        else {
+          refused++
+          if (isHeard) rates.slowDown(trunk(rate))
         }
-        return refused
-      })
-    const [deaf, learning] = [await refusals(false), await refusals(true)]
-    t.ok(deaf > 20, `${deaf} otherwise`)
-    t.ok(learning < 5, `${learning}`)
-  }
-)
+      }
+      return refused
+    })
+  const [deaf, learning] = [await refusals(false), await refusals(true)]
+  t.ok(deaf > 20, `${deaf} otherwise`)
+  t.ok(learning < 5, `${learning}`)
+})

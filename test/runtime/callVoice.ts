@@ -1,8 +1,5 @@
 /** Calls with a voice over a loopback. Their files are in a folder that is removed with the test. */
 import { Effect, Layer, type Scope } from "effect"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import type { Test } from "tap"
 import type { JsonObject } from "#core/Json.ts"
 import type { ModelRequest } from "#core/model/LanguageModel.ts"
@@ -11,6 +8,7 @@ import { Files } from "#runtime/storage/Files.ts"
 import { Tts, TtsError } from "#runtime/voice/Tts.ts"
 import type { VoicePlan, VoiceSession } from "#runtime/voice/VoiceSession.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { planOf } from "#test/support/talk.ts"
 import { type TalkScene, talking } from "#test/support/talkScene.ts"
 import { definition } from "#test/support/talkScript.ts"
@@ -34,8 +32,7 @@ interface How {
 }
 
 export const voiceIn = async (t: Test) => {
-  const folder = await mkdtemp(join(tmpdir(), "call-voice-"))
-  t.teardown(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   const files = Files.layerLocal(folder)
   const calling = callingWith(files)
   /** One session, from the answer until `act` is over, and what it reports. */

@@ -43,15 +43,12 @@ t.test("given three numbers, when calls are claimed one by one, then each number
   t.strictSame([assign(6).claim(2), assign(6).claim(0), assign(6).claim(2)], [[1, 2], [], [3, 1]])
 })
 
-t.test(
-  "given a contact that sees the same number as before, then the number intended for it is used next, and its own one waits",
-  async (t) => {
-    const { assign, used } = scene()
-    t.strictSame(assign(1).claim(1, { 0: 3 }), [3])
-    t.strictSame(used(), [0, 0, 1])
-    t.strictSame([assign(1).claim(1), assign(1).claim(1), assign(1).claim(1)].flat(), [1, 2, 3])
-  }
-)
+t.test("given a contact that sees the same number as before, then the one intended for it is used next, and its own waits", async (t) => {
+  const { assign, used } = scene()
+  t.strictSame(assign(1).claim(1, { 0: 3 }), [3])
+  t.strictSame(used(), [0, 0, 1])
+  t.strictSame([assign(1).claim(1), assign(1).claim(1), assign(1).claim(1)].flat(), [1, 2, 3])
+})
 
 t.test("given two claims at once, when the first gives back what the second has taken since, then the order stays", async (t) => {
   const { assign } = scene()

@@ -7,16 +7,13 @@ import { campaign, count, fast, play, type Scene, settled, steps, wait } from "#
 import { areUntouched, campaignIn, sets } from "#test/support/campaignTable.ts"
 
 t.test("given more contacts than slots", async (t) => {
-  t.test(
-    "then no more are claimed than there are slots, in the order of the file, and there is no other claim until one is free",
-    async (t) => {
-      const { at, contacts, statements, to } = await play(campaign(10, { ...fast, organizationShare: 3 }), () => wait("30 seconds"))
-      t.strictSame(to, ["+15551", "+15552", "+15553"])
-      t.ok(Math.max(...at) <= 60)
-      t.equal(contacts.filter(({ state }) => state === "pending").length, 7)
-      t.ok(count(statements, "claim") <= 3)
-    }
-  )
+  t.test("then as many are claimed as there are slots, in the order of the file, and no more until one is free", async (t) => {
+    const { at, contacts, statements, to } = await play(campaign(10, { ...fast, organizationShare: 3 }), () => wait("30 seconds"))
+    t.strictSame(to, ["+15551", "+15552", "+15553"])
+    t.ok(Math.max(...at) <= 60)
+    t.equal(contacts.filter(({ state }) => state === "pending").length, 7)
+    t.ok(count(statements, "claim") <= 3)
+  })
   t.test("when a slot is free, then the next contact is dialed at once", async (t) => {
     const { at, to } = await play(campaign(10, { ...fast, organizationShare: 2 }), ({ ends }) =>
       steps(wait("10 seconds"), ends(0), ends(1), wait(50))
@@ -135,17 +132,14 @@ t.test("given a campaign that gets a new owner again and again, as after a resum
   })
 })
 
-t.test(
-  "given a busy callee, then they are dialed again when the retry is due, not before, and the database is not asked in between",
-  async (t) => {
-    const { at, statements } = await play(campaign(2, fast), ({ answers, ends }) =>
-      steps(wait("10 seconds"), answers(1), ends(0, "user_busy"), wait("119 seconds"), wait("1 second"), wait("1 second"))
-    )
-    t.strictSame(at.slice(2), [130_000])
-    // One claim for both contacts, and one for the retry, which turns out to be the only one.
-    t.equal(count(statements, "claim"), 2)
-  }
-)
+t.test("given a busy callee, then they are dialed again when the retry is due, and the database is not asked before that", async (t) => {
+  const { at, statements } = await play(campaign(2, fast), ({ answers, ends }) =>
+    steps(wait("10 seconds"), answers(1), ends(0, "user_busy"), wait("119 seconds"), wait("1 second"), wait("1 second"))
+  )
+  t.strictSame(at.slice(2), [130_000])
+  // One claim for both contacts, and one for the retry, which turns out to be the only one.
+  t.equal(count(statements, "claim"), 2)
+})
 
 t.test("given retries that were already waiting, then each is dialed on time", async (t) => {
   const contacts = [70_000, 20_000].map((dueAt, i) => ({ dueAt, retriesUsed: 1, rowNo: i + 1, state: "retry_wait" as const }))

@@ -147,18 +147,15 @@ t.test("given a database that is away, when it is back and the carrier repeats t
   t.strictSame(heard, once)
 })
 
-t.test(
-  "given a carrier that asks for a document, then it has the address of the call's audio at once, and the call hears of it",
-  async (t) => {
-    const seen = await heardIn(function* ({ fate }) {
-      fate.before = Effect.sleep("1 second")
-      const { body } = yield* deliver("5", "answer")
-      yield* wait("2 seconds")
-      return body
-    })
-    t.strictSame(seen, { heard: once, seen: `wss://engine.test/media/${callId}` })
-  }
-)
+t.test("given a carrier that asks for a document, then it has the address of the audio at once, and the call hears of it", async (t) => {
+  const seen = await heardIn(function* ({ fate }) {
+    fate.before = Effect.sleep("1 second")
+    const { body } = yield* deliver("5", "answer")
+    yield* wait("2 seconds")
+    return body
+  })
+  t.strictSame(seen, { heard: once, seen: `wss://engine.test/media/${callId}` })
+})
 
 t.test("given a call of a call node, when the carrier names the call only in what it says", async (t) => {
   /** What is heard of it here and there. */

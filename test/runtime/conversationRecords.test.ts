@@ -3,8 +3,7 @@ import { Effect, Fiber, Layer, Logger, Result, type Scope, Stream } from "effect
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import t, { type Test } from "tap"
@@ -23,6 +22,7 @@ import { ConversationMetrics, CurrentConversationMetrics } from "#runtime/metric
 import { installClaims } from "#test/store/claims.ts"
 import { ours, theirs } from "#test/store/services.ts"
 import { canaries, conversationSoFar, recordsLayer } from "#test/support/conversationScene.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { witness } from "#test/support/postgres.ts"
 import { effectOf, type Work } from "#test/support/run.ts"
 import { untilTrue } from "#test/support/until.ts"
@@ -33,8 +33,7 @@ t.teardown(() => sql.end())
 const child = fileURLToPath(new URL("../support/conversationMain.ts", import.meta.url))
 
 const folder = (t: Test): string => {
-  const made = mkdtempSync(join(tmpdir(), "trunkline-conversations-"))
-  t.teardown(() => rmSync(made, { force: true, recursive: true }))
+  const made = temporaryFolder(t)
   return made
 }
 
@@ -272,25 +271,22 @@ t.test("given an organization without transcripts, when its calls have been reco
   t.strictSame(await columnsWith("merry"), ["runs.gathered_context"])
 })
 
-t.test(
-  "given a database that stands still, when a conversation continues, then it does not wait, but its end waits for everything",
-  async (t) => {
-    const attempt = await begun("+13035550109")
-    const [waiting, isOver] = await inEngine(folder(t), function* () {
-      const unlock = yield* Effect.promise(() => locked("conversation_entries IN ACCESS EXCLUSIVE MODE"))
-      yield* converse(attempt, conversationSoFar(true))
-      const fiber = yield* Effect.forkScoped(ended(attempt, "normal_clearing"), { startImmediately: true })
-      yield* Effect.promise(() => untilTrue("an opt-out", async () => (await outbox(attempt, "contact.opted_out")).length === 1))
-      const early = [metrics.entriesWaiting, fiber.pollUnsafe() !== undefined] as const
-      yield* Effect.andThen(unlock, Fiber.join(fiber))
-      return early
-    })
-    t.ok(waiting > 0)
-    t.equal(isOver, false)
-    t.equal(eventsIn(await runOf(attempt)).length, 9)
-    t.equal(metrics.entriesWaiting, 0)
-  }
-)
+t.test("given a database that stands still, when a conversation continues, then it does not wait, but its end does", async (t) => {
+  const attempt = await begun("+13035550109")
+  const [waiting, isOver] = await inEngine(folder(t), function* () {
+    const unlock = yield* Effect.promise(() => locked("conversation_entries IN ACCESS EXCLUSIVE MODE"))
+    yield* converse(attempt, conversationSoFar(true))
+    const fiber = yield* Effect.forkScoped(ended(attempt, "normal_clearing"), { startImmediately: true })
+    yield* Effect.promise(() => untilTrue("an opt-out", async () => (await outbox(attempt, "contact.opted_out")).length === 1))
+    const early = [metrics.entriesWaiting, fiber.pollUnsafe() !== undefined] as const
+    yield* Effect.andThen(unlock, Fiber.join(fiber))
+    return early
+  })
+  t.ok(waiting > 0)
+  t.equal(isOver, false)
+  t.equal(eventsIn(await runOf(attempt)).length, 9)
+  t.equal(metrics.entriesWaiting, 0)
+})
 
 t.test("given an end that waits in the journal until it can be recorded, then that has nothing that was said or keyed", async (t) => {
   const dataDir = folder(t)

@@ -1,20 +1,19 @@
 /** A real Postgres with and without TLS: what each `sslmode` does there, and that what can never succeed ends the start at once, by name. */
 import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { chmodSync, chownSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { rootCertificates } from "node:tls"
 import t, { type Test } from "tap"
 import { EmbeddedPostgres } from "#runtime/postgres/EmbeddedPostgres.ts"
 import { DatabaseServer } from "#runtime/postgres/DatabaseServer.ts"
 import { clientLayer, databaseLayer } from "#runtime/postgres/postgres.ts"
-import { startEngine } from "#test/support/EngineProcess.ts"
+import { endsWith, startEngine } from "#test/support/EngineProcess.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { witness } from "#test/support/postgres.ts"
 import { cert, key } from "#test/support/tlsCertificate.ts"
 
-const folder = mkdtempSync(join(tmpdir(), "trunkline-tls-"))
-t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder(t)
 // Postgres does not run as root, and must be able to pass through the folder.
 chmodSync(folder, 0o711)
 const file = (name: string, text: string): string => {
@@ -132,10 +131,7 @@ t.test("given a server that requires TLS, when an engine runs on it, then all of
   await serve("on", anybody.replace("host ", "hostssl "))
   const DATABASE_URL = Redacted.value(at(`sslmode=verify-full&sslrootcert=${ca}&application_name=dialer`))
   const engine = await startEngine({ DATABASE_URL, DATA_DIR: join(folder, "engine"), METRICS: "off", PORT: "0" })
-  t.teardown(async () => {
-    engine.kill("SIGKILL")
-    await engine.exited
-  })
+  endsWith(t, engine)
   const sessions = await sql<Array<{ readonly name: string; readonly role: string; readonly ssl: boolean }>>`
     SELECT a.application_name AS name, a.usename AS role, s.ssl FROM pg_stat_activity a JOIN pg_stat_ssl s USING (pid)
     WHERE a.application_name LIKE 'trunkline%'`

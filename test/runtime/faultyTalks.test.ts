@@ -2,17 +2,14 @@
  * Calls whose model, recognizer, voice, tools, carrier and callee fail in all possible ways: nobody is left in silence, and each call comes to
  * a conclusion. A call that breaks a rule is reported with its seed, and with what its callee heard. `CALLS=2000` plays more calls.
  */
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import t from "tap"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { type FaultyTalk, faultyTalk, maxCallSeconds } from "#test/support/faultyTalk.ts"
 
 const calls = Number(process.env["CALLS"] ?? 500)
 const longestSilenceMillis = 3000
 
-const folder = await mkdtemp(join(tmpdir(), "faulty-talks-"))
-t.teardown(() => rm(folder, { recursive: true }))
+const folder = temporaryFolder(t)
 
 const dispositionsOf = ({ facts }: FaultyTalk): ReadonlyArray<unknown> =>
   facts.flatMap((fact) => (fact._tag === "Remembered" ? [fact.gathered["call_disposition"]] : [])).filter((one) => one !== undefined)

@@ -160,18 +160,15 @@ story("given an answer that nobody asked for, then the next question is still an
   t.strictSame(heard, [final("unasked", true), lost, unanswered])
 })
 
-story(
-  "given what is said while a session is opened that fails, then it counts as not understood, and is not kept for another",
-  function* (t) {
-    const { heard, hearing, last, sessions } = yield* begun("never")
-    hearing.write(frame(1))
-    hearing.finalize()
-    yield* TestClock.adjust("9900 millis")
-    t.strictSame([sessions.length, heard], [1, []])
-    yield* TestClock.adjust("100 millis")
-    t.strictSame([sessions.length, heard, last().told], [2, [lost, unanswered], []])
-  }
-)
+story("given what is said while a session fails to open, then it counts as not understood, and is not kept for another", function* (t) {
+  const { heard, hearing, last, sessions } = yield* begun("never")
+  hearing.write(frame(1))
+  hearing.finalize()
+  yield* TestClock.adjust("9900 millis")
+  t.strictSame([sessions.length, heard], [1, []])
+  yield* TestClock.adjust("100 millis")
+  t.strictSame([sessions.length, heard, last().told], [2, [lost, unanswered], []])
+})
 
 t.test("given a session that throws, then another takes its place, and the line continues", async (t) => {
   const replaced = (opening: Opening) =>

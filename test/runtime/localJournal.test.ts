@@ -2,8 +2,7 @@
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import t, { type Test } from "tap"
 import type { AttemptEnd } from "#core/call/Attempt.ts"
@@ -12,6 +11,7 @@ import { Config } from "#runtime/config/config.ts"
 import { sealed } from "#runtime/journal/JournalLine.ts"
 import { JournalAppend, LocalJournal, uptimeMillis } from "#runtime/journal/LocalJournal.ts"
 import { append } from "#runtime/journal/Segments.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { run } from "#test/support/run.ts"
 
 const callIdOf = (index: number) => CallId.make(`01890000-0000-7000-8000-${String(index).padStart(12, "0")}`)
@@ -30,8 +30,7 @@ class Machine {
   readonly dataDir: string
   isFull = false
   constructor(t: Test) {
-    this.dataDir = mkdtempSync(join(tmpdir(), "trunkline-journal-"))
-    t.teardown(() => rmSync(this.dataDir, { force: true, recursive: true }))
+    this.dataDir = temporaryFolder(t)
   }
   get root() {
     return join(this.dataDir, "journal", installation)

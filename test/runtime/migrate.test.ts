@@ -1,8 +1,7 @@
 /** How the schema is migrated: that of an empty database, by several nodes at once, and that of a database from an earlier version. */
 import { Effect, Layer, Redacted, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import openWitness from "postgres"
@@ -10,12 +9,12 @@ import t from "tap"
 import { expand } from "#runtime/postgres/migrate.ts"
 import { readMigrations } from "#runtime/postgres/Migration.ts"
 import { databaseLayer } from "#runtime/postgres/postgres.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { clientLayer, emptyDatabase, migrate } from "#test/support/postgres.ts"
 import { runLive } from "#test/support/run.ts"
 
 const migrations = (files: Readonly<Record<string, string>>): string => {
-  const folder = mkdtempSync(join(tmpdir(), "trunkline-migrations-"))
-  t.teardown(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
   return folder
 }

@@ -1,6 +1,5 @@
 /** Recordings as Opus, checked with a third-party decoder. */
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readFile, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import t from "tap"
 import { type FliteVoice, loadFlite, synthesize } from "#runtime/voice/FliteWasm.ts"
@@ -8,11 +7,11 @@ import { frameSize, sampleRate } from "#core/audio/Mulaw.ts"
 import { startOggOpus } from "#runtime/voice/OggOpus.ts"
 import { compressRecording } from "#runtime/voice/opusRecording.ts"
 import { resample } from "#core/audio/Resampler.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { heardOpus } from "#test/support/oggOpus.ts"
 import { wavOf } from "#test/support/wav.ts"
 
-const folder = await mkdtemp(join(tmpdir(), "opus-"))
-t.teardown(() => rm(folder, { recursive: true }))
+const folder = temporaryFolder(t)
 
 /** One side: a tone that starts at a time in seconds, and its duration. */
 interface Tone {

@@ -2,12 +2,11 @@
  * Recordings of conversations, judged by what is heard in them: each side's channel contains what that side said, when it said it, and the
  * transcript has the same times. The calls are those of the faulty services, in simulated time, so that no time depends on the machine.
  */
-import { mkdtemp, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { readFile, rm } from "node:fs/promises"
 import t from "tap"
 import { encode, frameMillis, frameSize, sampleRate } from "#core/audio/Mulaw.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { type FaultyTalk, faultyTalk, mostStalledMillis, recordingIn } from "#test/support/faultyTalk.ts"
 import { sidesOf } from "#test/support/stereo.ts"
 import { talkStart } from "#test/support/talk.ts"
@@ -18,8 +17,7 @@ const mostApart = 100
 /** The smallest amplitude of a sample of speech. */
 const audible = 400
 
-const folder = await mkdtemp(join(tmpdir(), "recorded-talks-"))
-t.teardown(() => rm(folder, { recursive: true }))
+const folder = temporaryFolder(t)
 
 type Said = Extract<CallFact, { readonly _tag: "Said" }>
 /** In milliseconds since the start of the recording. */

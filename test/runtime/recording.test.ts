@@ -1,12 +1,12 @@
 /** The recording of a call, and the queue of the callee's frames. */
 import { Effect } from "effect"
-import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readFile, truncate, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import t from "tap"
 import { decodeSample, encodeSample } from "#core/audio/Mulaw.ts"
 import { makeInbound } from "#runtime/voice/Inbound.ts"
 import { repair, startRecording } from "#runtime/voice/Recording.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 
 const frameOf = (sample: number): Uint8Array => new Uint8Array(160).fill(encodeSample(sample))
 
@@ -28,8 +28,7 @@ t.test("inbound frames are returned in order; if there are too many, the oldest 
 })
 
 t.test("a recording", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "voice-"))
-  t.teardown(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   const readSides = async (path: string) => {
     const wav = await readFile(path)
     const pair = (at: number) => [wav.readInt16LE(at), wav.readInt16LE(at + 2)]

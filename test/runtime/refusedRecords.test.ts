@@ -4,8 +4,7 @@
  */
 import { Deferred, Effect, Fiber, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import t from "tap"
 import type { Attempt, AttemptEnd } from "#core/call/Attempt.ts"
@@ -19,14 +18,14 @@ import { CallNames } from "#runtime/call/CallNames.ts"
 import { Config } from "#runtime/config/config.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { Charge } from "#runtime/lock/Charge.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { noConversations } from "#test/support/fakePorts.ts"
 import { numbersOf } from "#test/store/claims.ts"
 import { install, makeCampaign, makeConfig, ours, upload } from "#test/store/services.ts"
 
 const { run } = await install(t)
 const config = await run(makeConfig("main", true))
-const dataDir = mkdtempSync(join(tmpdir(), "trunkline-refused-"))
-t.teardown(() => rmSync(dataDir, { force: true, recursive: true }))
+const dataDir = temporaryFolder(t)
 
 const logged: Array<unknown> = []
 const engine = CallJournal.layer.pipe(

@@ -19,18 +19,15 @@ t.test("given calls that were up before, when they are adopted, then they count 
   t.notOk(tryTake("c", [organization(2)]))
 })
 
-t.test(
-  "given a call that has a slot, when it is adopted in more scopes, then it counts in each of them until it is released",
-  async (t) => {
-    const { adopt, release, tryTake, used } = slots()
-    const media = { key: "media", limit: 1 }
-    tryTake("a", [media])
-    adopt("a", [organization(1), media])
-    t.strictSame([used("media"), used("organization:1")], [1, 1])
-    release("a")
-    t.strictSame([used("media"), used("organization:1")], [0, 0])
-  }
-)
+t.test("given a call that has a slot, when it is adopted in more scopes, then it counts in each until it is released", async (t) => {
+  const { adopt, release, tryTake, used } = slots()
+  const media = { key: "media", limit: 1 }
+  tryTake("a", [media])
+  adopt("a", [organization(1), media])
+  t.strictSame([used("media"), used("organization:1")], [1, 1])
+  release("a")
+  t.strictSame([used("media"), used("organization:1")], [0, 0])
+})
 
 t.test("given a queue that wants three slots of two, then it gets two, and the third when one is free", async (t) => {
   const { queue, release, reserved, used } = slots()

@@ -143,18 +143,15 @@ t.test("given an adapter that never answers, then the request may no longer leav
   t.strictSame(await afterLeaving(false), { late: false, told: [refusal] })
 })
 
-t.test(
-  "given another engine that decides, when its permission lapses before the first byte, then the request waits for the next one",
-  async (t) => {
-    let grants = 0
-    const departure: Departure = {
-      giveBack: () => {},
-      granted: () => Effect.sync(() => ++grants > 0),
-      leave: () => grants === 2,
-      readyAt: () => 0,
-      renew: () => {}
-    }
-    const { noted, requests, told } = await play(leaving, (world) => Effect.as(throughout(Object.assign(world, { departure })), world))
-    t.strictSame([grants, requests.length, told, noted], [2, 2, [], [2]])
+t.test("given another engine that decides, when its permission lapses before the first byte, then the next one is awaited", async (t) => {
+  let grants = 0
+  const departure: Departure = {
+    giveBack: () => {},
+    granted: () => Effect.sync(() => ++grants > 0),
+    leave: () => grants === 2,
+    readyAt: () => 0,
+    renew: () => {}
   }
-)
+  const { noted, requests, told } = await play(leaving, (world) => Effect.as(throughout(Object.assign(world, { departure })), world))
+  t.strictSame([grants, requests.length, told, noted], [2, 2, [], [2]])
+})

@@ -110,7 +110,7 @@ suspect("when probes get no answer, then each rest is longer, and starts when th
   t.match(health.trouble(), { failures: 7, since: 0 })
 })
 story(
-  "given requests in flight, when all come back as errors, then that is one failure, and the rest counts from the last",
+  "given requests in flight, when all come back as errors, then that is one failure, and the rest begins with the last",
   function* ({ health, pass }, t) {
     for (const index of [1, 2, 3]) leaves(health, index)
     health.doubted(idOf(1), badGateway())
@@ -124,7 +124,7 @@ story(
   }
 )
 story(
-  "given a suspect trunk, when earlier requests are in flight, then nobody probes until they are settled, at no further rest",
+  "given a suspect trunk, when earlier requests are in flight, then it is probed at once when they are settled",
   function* ({ health, pass }, t) {
     leaves(health, 20)
     leaves(health, 21)

@@ -150,24 +150,21 @@ t.test("given two calls, when they are heard at the same time, then each hears i
   t.equal(calls[0]?.detector.isVoice(new Int16Array(160)), false, "one that was freed hears nothing")
 })
 
-t.test(
-  "given a detector that reports voice after the last sound, then the voice has stopped with the sound, if it can be told",
-  async (t) => {
-    const pausedFor = (tailFrames: number, tailLevel: number) => {
-      const levels = [...Array.from({ length: 20 }, () => 2000), ...Array.from({ length: tailFrames }, () => tailLevel)]
-      let heard = 0
-      const gate = { push: () => true, noise: () => 0 }
-      const activity = makeVoiceActivity({ isVoice: () => heard <= levels.length, gate })
-      const samples = new Int16Array(160)
-      while (heard < 60) {
-        heard++
-        if (activity.push({ samples, level: levels[heard - 1] ?? 0 }) === "paused") return activity.changedMillisAgo()
-      }
-      return undefined
+t.test("given a detector that reports voice after the last sound, then the voice stopped with the sound, if that is known", async (t) => {
+  const pausedFor = (tailFrames: number, tailLevel: number) => {
+    const levels = [...Array.from({ length: 20 }, () => 2000), ...Array.from({ length: tailFrames }, () => tailLevel)]
+    let heard = 0
+    const gate = { push: () => true, noise: () => 0 }
+    const activity = makeVoiceActivity({ isVoice: () => heard <= levels.length, gate })
+    const samples = new Int16Array(160)
+    while (heard < 60) {
+      heard++
+      if (activity.push({ samples, level: levels[heard - 1] ?? 0 }) === "paused") return activity.changedMillisAgo()
     }
-    t.equal(pausedFor(0, 0), 100)
-    t.equal(pausedFor(4, 20), 180)
-    t.equal(pausedFor(20, 20), 200, "but not for longer than detectors go on")
-    t.equal(pausedFor(4, 500), 100, "what is not much quieter than the voice is part of it")
+    return undefined
   }
-)
+  t.equal(pausedFor(0, 0), 100)
+  t.equal(pausedFor(4, 20), 180)
+  t.equal(pausedFor(20, 20), 200, "but not for longer than detectors go on")
+  t.equal(pausedFor(4, 500), 100, "what is not much quieter than the voice is part of it")
+})

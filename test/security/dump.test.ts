@@ -162,17 +162,14 @@ t.test("given another key", async (t) => {
     const { code } = await engine.exited
     return `${code} ${engine.output()}`
   }
-  t.test(
-    "when it is given instead of the right one, or no key is given, then the engine names the missing key, and does not start",
-    async (t) => {
-      await world.end("SIGTERM")
-      await rename(keyFile, `${keyFile}.away`)
-      t.match(await refusal({}), /^1 .*sealed with the key [0-9a-f]{16}, and no key was given\. Set SECRETS_KEY/s)
-      t.match(await refusal({ SECRETS_KEY: one }), /^1 .*sealed with the key [0-9a-f]{16}, and the key given is another one/s)
-      await t.rejects(stat(keyFile), "and makes no key of its own")
-      await rename(`${keyFile}.away`, keyFile)
-    }
-  )
+  t.test("when it is given instead of the right one, or none is, then the engine names the missing key and does not start", async (t) => {
+    await world.end("SIGTERM")
+    await rename(keyFile, `${keyFile}.away`)
+    t.match(await refusal({}), /^1 .*sealed with the key [0-9a-f]{16}, and no key was given\. Set SECRETS_KEY/s)
+    t.match(await refusal({ SECRETS_KEY: one }), /^1 .*sealed with the key [0-9a-f]{16}, and the key given is another one/s)
+    await t.rejects(stat(keyFile), "and makes no key of its own")
+    await rename(`${keyFile}.away`, keyFile)
+  })
   t.test("when it is given beside the former one, then everything is sealed with it, and the former one is no longer needed", async (t) => {
     await world.launch({ SECRETS_KEY: one })
     await wrote(world, "the former one is not needed any more")

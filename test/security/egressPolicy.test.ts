@@ -108,30 +108,27 @@ t.test("given a name without an address, when a stranger's trunk or any webhook 
   }
 })
 
-t.test(
-  "given an Asterisk's name that leads to a private address, at once or later, when a trunk is opened, then nothing is connected",
-  async (t) => {
-    const inside = await tcpListener(t)
-    const scope = Scope.makeUnsafe()
-    t.teardown(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-    // Counted as public, and given to nobody.
-    for (const answers of [[["127.0.0.1"]], [["::ffff:127.0.0.1", "10.0.0.1"]], [["3000::1"], ["127.0.0.1"]]]) {
-      const { asked, trunks } = resolvingTo(...answers)
-      const statuses: Array<TrunkStatus> = []
-      const config = { ari_endpoint: `http://pbx.example.com:${inside.port}`, app_name: "u", app_password: "p", dial_string: "" }
-      const context = {
-        configurationId: TelephonyConfigId.make(1),
-        node: "test",
-        onEvent: () => {},
-        onStatus: (status: TrunkStatus) => void statuses.push(status),
-        apiOrigin: undefined,
-        callbackUrl: undefined,
-        egress: trunks
-      }
-      await Effect.runPromise(Effect.provideService(ari.connect(config, context), Scope.Scope, scope))
-      const isRefused = (status: TrunkStatus) => status._tag === "Down" && status.detail === refusedWords
-      await until("a look", () => (asked.length >= answers.length && (answers.length > 1 || statuses.some(isRefused)) ? true : undefined))
+t.test("given an Asterisk's name that leads inside, at once or later, when a trunk is opened, then nothing is connected", async (t) => {
+  const inside = await tcpListener(t)
+  const scope = Scope.makeUnsafe()
+  t.teardown(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  // Counted as public, and given to nobody.
+  for (const answers of [[["127.0.0.1"]], [["::ffff:127.0.0.1", "10.0.0.1"]], [["3000::1"], ["127.0.0.1"]]]) {
+    const { asked, trunks } = resolvingTo(...answers)
+    const statuses: Array<TrunkStatus> = []
+    const config = { ari_endpoint: `http://pbx.example.com:${inside.port}`, app_name: "u", app_password: "p", dial_string: "" }
+    const context = {
+      configurationId: TelephonyConfigId.make(1),
+      node: "test",
+      onEvent: () => {},
+      onStatus: (status: TrunkStatus) => void statuses.push(status),
+      apiOrigin: undefined,
+      callbackUrl: undefined,
+      egress: trunks
     }
-    t.equal(inside.seen.count, 0)
+    await Effect.runPromise(Effect.provideService(ari.connect(config, context), Scope.Scope, scope))
+    const isRefused = (status: TrunkStatus) => status._tag === "Down" && status.detail === refusedWords
+    await until("a look", () => (asked.length >= answers.length && (answers.length > 1 || statuses.some(isRefused)) ? true : undefined))
   }
-)
+  t.equal(inside.seen.count, 0)
+})

@@ -1,19 +1,18 @@
 /** Stored files can be read only by the engine's own user, and have names that nobody can guess. */
 import { Effect, Layer, Stream } from "effect"
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import t, { type Test } from "tap"
 import { FileStore } from "#gateway/ports/FileStore.ts"
 import { CallFiles } from "#runtime/storage/CallFiles.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { startRecording } from "#runtime/voice/Recording.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { openDatabase } from "#test/support/postgres.ts"
 import { untilTrue } from "#test/support/until.ts"
 
 const database = await openDatabase(t)
-const folder = mkdtempSync(join(tmpdir(), "trunkline-files-"))
-t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder(t)
 const modeOf = (path: string) => (statSync(join(folder, path)).mode & 0o777).toString(8)
 /** Checks that these files are all that there is below, and that only the engine's user may read them or enter their folders. */
 const areClosed = (t: Test, root: string, ...files: ReadonlyArray<string>) => {

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import t from "tap"
 import { bodyOf } from "#test/gateway/apiTest.ts"
 import { bearer, raw, send, type Sent } from "#test/gateway/gatewayTest.ts"
-import { spawnEngine, startEngine, wrote } from "#test/support/EngineProcess.ts"
+import { endsWith, spawnEngine, startEngine, wrote } from "#test/support/EngineProcess.ts"
 import { runScript } from "#test/support/fromDebian.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { openDatabase } from "#test/support/postgres.ts"
@@ -72,35 +72,27 @@ const ran = (command: string): Promise<unknown> =>
     return status === "503" ? undefined : JSON.parse(body)
   })
 
-t.test(
-  "given a first start whose output is lost, when a standby engine takes over, then it prints a command that makes the owner",
-  async (t) => {
-    const { url } = await openDatabase(t)
-    const start = (name: string) => {
-      const one = spawnEngine({ DATABASE_URL: url, DATA_DIR: join(folder, name), METRICS: "off", PORT: "0", SECRETS_KEY: "5".repeat(64) })
-      t.teardown(async () => {
-        one.kill("SIGKILL")
-        await one.exited
-      })
-      return one
-    }
-    const first = start("first")
-    await first.ready
-    const standby = start("standby")
-    await wrote(standby, "this one stands by")
-    t.equal(codeOf(standby.output()), "", "none before it takes over: the other engine's code is valid until then")
-    first.kill("SIGTERM")
-    await standby.ready
-
-    const printed = /^curl .+$/m.exec(standby.output())?.[0] ?? "false"
-    const filled = printed
-      .replace('"email": "..."', '"email": "ada@example.org"')
-      .replace('"password": "..."', '"password": "correct horse"')
-    t.match(await ran(printed), { detail: [{ loc: ["body", "email"] }, { loc: ["body", "password"] }] }, "it has to be filled in")
-    t.match(await ran(filled.replace(codeOf(printed), codeOf(first.output()))), { detail: /refused/ }, "the other engine's code is void")
-    t.match(await ran(filled), { user: { email: "ada@example.org" } })
+t.test("given a first start whose output is lost, when a standby takes over, then it prints a command that makes the owner", async (t) => {
+  const { url } = await openDatabase(t)
+  const start = (name: string) => {
+    const one = spawnEngine({ DATABASE_URL: url, DATA_DIR: join(folder, name), METRICS: "off", PORT: "0", SECRETS_KEY: "5".repeat(64) })
+    endsWith(t, one)
+    return one
   }
-)
+  const first = start("first")
+  await first.ready
+  const standby = start("standby")
+  await wrote(standby, "this one stands by")
+  t.equal(codeOf(standby.output()), "", "none before it takes over: the other engine's code is valid until then")
+  first.kill("SIGTERM")
+  await standby.ready
+
+  const printed = /^curl .+$/m.exec(standby.output())?.[0] ?? "false"
+  const filled = printed.replace('"email": "..."', '"email": "ada@example.org"').replace('"password": "..."', '"password": "correct horse"')
+  t.match(await ran(printed), { detail: [{ loc: ["body", "email"] }, { loc: ["body", "password"] }] }, "it has to be filled in")
+  t.match(await ran(filled.replace(codeOf(printed), codeOf(first.output()))), { detail: /refused/ }, "the other engine's code is void")
+  t.match(await ran(filled), { user: { email: "ada@example.org" } })
+})
 
 t.test("given TRUSTED_PROXIES, when one of these proxies forwards a request, then its client's address is noted", async (t) => {
   const { token } = bodyOf(

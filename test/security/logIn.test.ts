@@ -40,34 +40,31 @@ t.test("given turns of which one is taken", async (t) => {
     )
   const started = (effect: Effect.Effect<string>) => Effect.forkDetach(effect, { startImmediately: true })
 
-  t.test(
-    "when strangers keep coming, then they get a quarter of the time, and those who have logged in before need not wait for them",
-    async (t) => {
-      const log = await run(
-        Effect.gen(function* () {
-          const turns = yield* PasswordTurns
-          const log: Array<string> = []
-          const clock = yield* Clock.Clock
-          const began = clock.currentTimeMillisUnsafe()
-          const check = (who: string, standing: Standing) =>
-            turns.take(
-              { key: who, standing },
-              Effect.delay(
-                Effect.sync(() => log.push(`${who} ${clock.currentTimeMillisUnsafe() - began}`)),
-                300
-              )
+  t.test("when strangers keep coming, then they get a quarter of the time, and who has logged in before need not wait", async (t) => {
+    const log = await run(
+      Effect.gen(function* () {
+        const turns = yield* PasswordTurns
+        const log: Array<string> = []
+        const clock = yield* Clock.Clock
+        const began = clock.currentTimeMillisUnsafe()
+        const check = (who: string, standing: Standing) =>
+          turns.take(
+            { key: who, standing },
+            Effect.delay(
+              Effect.sync(() => log.push(`${who} ${clock.currentTimeMillisUnsafe() - began}`)),
+              300
             )
-          yield* started(tag(check("first", "noAccount")))
-          yield* started(tag(check("second", "noAccount")))
-          yield* TestClock.adjust(350)
-          yield* started(tag(check("friend", "sameAccount")))
-          yield* TestClock.adjust(5_000)
-          return log
-        }).pipe(Effect.provide(PasswordTurns.layer))
-      )
-      t.strictSame(log, ["first 300", "friend 650", "second 1500"])
-    }
-  )
+          )
+        yield* started(tag(check("first", "noAccount")))
+        yield* started(tag(check("second", "noAccount")))
+        yield* TestClock.adjust(350)
+        yield* started(tag(check("friend", "sameAccount")))
+        yield* TestClock.adjust(5_000)
+        return log
+      }).pipe(Effect.provide(PasswordTurns.layer))
+    )
+    t.strictSame(log, ["first 300", "friend 650", "second 1500"])
+  })
 
   t.test("when more strangers come than there is room for, then they are refused at once", async (t) => {
     const { result } = await held((take) =>
@@ -149,32 +146,29 @@ t.test("given 300 wrong log-ins of strangers, when the owner logs in from a know
   t.strictSame([result.owner, result.waited], ["none", 1])
 })
 
-t.test(
-  "given an address from which nobody has logged in, when it guesses, then its guesses are limited, for one account and for many",
-  async (t) => {
-    const play = <A>(work: Effect.Effect<A, never, LoginLimit>) =>
-      Effect.runPromise(work.pipe(Effect.provide(LoginLimit.layer), Effect.provide(TestClock.layer())))
-    const guesses = (emailOf: (at: number) => string, subscriberOf: (at: number) => string, standing: Standing = "noAccount") =>
-      play(
-        Effect.gen(function* () {
-          const { attempt } = yield* LoginLimit
-          const answers = yield* Effect.forEach(Array.from({ length: 200 }), (_, at) =>
-            tag(attempt({ email: emailOf(at), subscriber: subscriberOf(at), standing }))
-          )
-          return answers.filter((answer) => answer === "none").length
-        })
-      )
-    const everywhere: ReadonlyArray<
-      readonly [most: number, where: string, emailOf: (at: number) => string, subscriberOf: (at: number) => string, standing?: Standing]
-    > = [
-      [10, "at one account", () => "a", () => attacker],
-      [20, "at many", String, () => attacker],
-      [30, "from many addresses at one account", () => "a", String],
-      [30, "from the owner's own address", () => "a", () => office, "sameAccount"]
-    ]
-    for (const [most, where, ...guess] of everywhere) t.equal(await guesses(...guess), most, where)
-  }
-)
+t.test("given an address from which nobody has logged in, when it guesses, then only so often, for one account and for many", async (t) => {
+  const play = <A>(work: Effect.Effect<A, never, LoginLimit>) =>
+    Effect.runPromise(work.pipe(Effect.provide(LoginLimit.layer), Effect.provide(TestClock.layer())))
+  const guesses = (emailOf: (at: number) => string, subscriberOf: (at: number) => string, standing: Standing = "noAccount") =>
+    play(
+      Effect.gen(function* () {
+        const { attempt } = yield* LoginLimit
+        const answers = yield* Effect.forEach(Array.from({ length: 200 }), (_, at) =>
+          tag(attempt({ email: emailOf(at), subscriber: subscriberOf(at), standing }))
+        )
+        return answers.filter((answer) => answer === "none").length
+      })
+    )
+  const everywhere: ReadonlyArray<
+    readonly [most: number, where: string, emailOf: (at: number) => string, subscriberOf: (at: number) => string, standing?: Standing]
+  > = [
+    [10, "at one account", () => "a", () => attacker],
+    [20, "at many", String, () => attacker],
+    [30, "from many addresses at one account", () => "a", String],
+    [30, "from the owner's own address", () => "a", () => office, "sameAccount"]
+  ]
+  for (const [most, where, ...guess] of everywhere) t.equal(await guesses(...guess), most, where)
+})
 
 t.test("given the API behind a proxy", async (t) => {
   const api = await openApi(t, Layer.empty, behindProxy)
@@ -222,25 +216,22 @@ t.test("given the API behind a proxy", async (t) => {
   })
 })
 
-t.test(
-  "given an account that logged in before the engine restarted, when its password is guessed at, then its owner still goes first",
-  async (t) => {
-    const { run } = await install(t)
-    const answers = await run(function* () {
-      yield* Users.use((_) => _.signUp({ email: "owner@example.org", password: "correct horse" }, office))
-      const users = Users.layer.pipe(
-        Layer.provide([
-          Layer.succeed(Passwords, { hash: Effect.succeed, verify: () => Effect.succeed(false) }),
-          Layer.succeed(Tokens, tokensOf(Redacted.make("the secret of the tokens in these tests")))
-        ])
-      )
-      return yield* Users.use(({ logIn }) =>
-        Effect.forEach(Array.from({ length: 31 }), () => tag(logIn("owner@example.org", "wrong", office)))
-      ).pipe(Effect.provide(Layer.fresh(users)))
-    })
-    t.strictSame(
-      answers,
-      answers.map((_, at) => (at < 30 ? "LoginRefused" : "TooManyAttempts"))
+t.test("given an account that logged in before a restart, when its password is guessed at, then its owner still goes first", async (t) => {
+  const { run } = await install(t)
+  const answers = await run(function* () {
+    yield* Users.use((_) => _.signUp({ email: "owner@example.org", password: "correct horse" }, office))
+    const users = Users.layer.pipe(
+      Layer.provide([
+        Layer.succeed(Passwords, { hash: Effect.succeed, verify: () => Effect.succeed(false) }),
+        Layer.succeed(Tokens, tokensOf(Redacted.make("the secret of the tokens in these tests")))
+      ])
     )
-  }
-)
+    return yield* Users.use(({ logIn }) =>
+      Effect.forEach(Array.from({ length: 31 }), () => tag(logIn("owner@example.org", "wrong", office)))
+    ).pipe(Effect.provide(Layer.fresh(users)))
+  })
+  t.strictSame(
+    answers,
+    answers.map((_, at) => (at < 30 ? "LoginRefused" : "TooManyAttempts"))
+  )
+})

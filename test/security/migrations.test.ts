@@ -1,32 +1,13 @@
 /** Rows from before credentials had lists of hosts, and organizations quotas, in a database that is migrated: nobody loses or gains anything. */
-import { Effect, Layer, type Redacted } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import t from "tap"
-import { clientLayer, emptyDatabase, migrate } from "#test/support/postgres.ts"
-import { runLive } from "#test/support/run.ts"
+import { migratedFrom } from "#test/store/olderDatabase.ts"
 
-const own = fileURLToPath(new URL("../../core/migrations/", import.meta.url))
 type Statements<A> = (sql: SqlClient.SqlClient) => Effect.Effect<A, unknown>
-/** What is in a database that was filled before this migration, and has been migrated since. */
-const migrated = <A>(first: string, fill: Statements<unknown>, read: Statements<A>): Promise<A> => {
-  const folder = mkdtempSync(join(tmpdir(), "trunkline-migrations-"))
-  t.teardown(() => rmSync(folder, { recursive: true }))
-  for (const file of readdirSync(own)) if (file.slice(0, 4) < first) cpSync(join(own, file), join(folder, file))
-  const story = Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    yield* migrate(folder)
-    yield* fill(sql)
-    yield* migrate()
-    return yield* read(sql)
-  })
-  return runLive(
-    Effect.orDie(Effect.flatMap(emptyDatabase, (url: Redacted.Redacted) => Effect.provide(story, Layer.fresh(clientLayer(url)))))
-  )
-}
+/** What is in a database that was filled when this migration was the newest, and has been migrated since. */
+const migrated = <A>(last: string, fill: Statements<unknown>, read: Statements<A>): Promise<A> =>
+  migratedFrom(t, last, SqlClient.SqlClient.use(fill), () => SqlClient.SqlClient.use(read))
 
 const uuids = ["a", "b", "c"].map((letter) => `${letter.repeat(8)}-0000-4000-8000-000000000000`)
 const [first = "", second = "", others = ""] = uuids
@@ -81,7 +62,7 @@ const credentials = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
 
 t.test("given credentials from before 0030, when the database is migrated, then each lists the hosts that it is sent to", async (t) => {
   const lists = await migrated(
-    "0030",
+    "0029",
     credentials,
     (sql) => sql<{ readonly allowedHosts: ReadonlyArray<string> }>`SELECT allowed_hosts FROM credentials ORDER BY uuid`
   )
@@ -107,7 +88,7 @@ const organizations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
 })
 
 t.test("given two organizations from before 0060, when the database is migrated", async (t) => {
-  const found = await migrated("0060", organizations, (sql) =>
+  const found = await migrated("0059", organizations, (sql) =>
     Effect.all({
       operators: sql`SELECT name FROM api_keys WHERE is_operator`,
       quotas: sql`SELECT name, allowed, used FROM quotas WHERE organization_id = 2 ORDER BY name`,

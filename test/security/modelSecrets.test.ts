@@ -44,54 +44,51 @@ t.test("given a service, when it is sent with another address and without its ke
   t.notOk("base_token" in withSecrets({ ...rest, base_url: "https://evil.example.com" }, { ...others, base_token }), "whatever its name")
 })
 
-t.test(
-  "given stored keys of models and nodes, when their masks come through the API with another address or provider, then they are refused",
-  async (t) => {
-    const { ask, database, makeAgent, organizationId } = await openApi(t)
-    const local = { provider: "flite", voice: "slt" }
-    const models = (llm: object) => ({
-      version: 2,
-      mode: "byok",
-      byok: { mode: "pipeline", pipeline: { llm, tts: local, stt: { provider: "none" } } }
+t.test("given stored keys of models and nodes, when masks come with another address or provider, then they are refused", async (t) => {
+  const { ask, database, makeAgent, organizationId } = await openApi(t)
+  const local = { provider: "flite", voice: "slt" }
+  const models = (llm: object) => ({
+    version: 2,
+    mode: "byok",
+    byok: { mode: "pipeline", pipeline: { llm, tts: local, stt: { provider: "none" } } }
+  })
+  const node = (data: object) => ({
+    workflow_definition: { ...graph, nodes: graph.nodes.map((one) => ({ ...one, data: { ...one.data, ...data } })) }
+  })
+  const override = (llm: object) => ({ workflow_configurations: { model_overrides: { llm } } })
+  const { id } = await makeAgent()
+  const agent = `/workflow/${id}`
+  /** What the database stores, unmasked. */
+  const inDatabase = () =>
+    database.run(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const page = { limit: 1, offset: 0 }
+      const [version] = yield* versions.list(sql, organizationId, AgentId.make(id), page)
+      return JSON.stringify([version, yield* find(sql, organizationId)])
     })
-    const node = (data: object) => ({
-      workflow_definition: { ...graph, nodes: graph.nodes.map((one) => ({ ...one, data: { ...one.data, ...data } })) }
-    })
-    const override = (llm: object) => ({ workflow_configurations: { model_overrides: { llm } } })
-    const { id } = await makeAgent()
-    const agent = `/workflow/${id}`
-    /** What the database stores, unmasked. */
-    const inDatabase = () =>
-      database.run(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const page = { limit: 1, offset: 0 }
-        const [version] = yield* versions.list(sql, organizationId, AgentId.make(id), page)
-        return JSON.stringify([version, yield* find(sql, organizationId)])
-      })
-    const places = [
-      ["/organizations/model-configurations/v2", models, 422, "body.byok.pipeline.llm.api_key"],
-      ["/user/configurations/user", (llm: object) => ({ llm }), 400, undefined],
-      [agent, node, 422, "body.workflow_definition.nodes.0.data.api_key"],
-      [agent, override, 422, "body.workflow_configurations.model_overrides.llm.api_key"]
-    ] as const
-    for (const [path, body, status, place] of places) {
-      t.equal((await ask("PUT", path, body(stored))).status, 200, path)
-      t.equal((await ask("PUT", path, body({ ...shown, model: "n" }))).status, 200, `${path}: the mask alone is the key as it is`)
-      t.match(await inDatabase(), /sk-0123456789.*"model":"n"|"model":"n".*sk-0123456789/)
-      for (const change of [{ base_url: "https://evil.example.com/v1" }, { provider: "embedded" }]) {
-        const before = await inDatabase()
-        const refused = await ask("PUT", path, body({ ...shown, ...change }))
-        t.equal(refused.status, status, path)
-        t.match(refused.text, /The (llm )?api_key appears to be masked\. Please provide the actual value/, path)
-        t.equal(Object(refused.json).detail[0]?.loc?.join("."), place, path)
-        t.equal(await inDatabase(), before, `${path}: nothing is stored`)
-        t.equal(
-          (await ask("PUT", path, body({ ...shown, ...change, api_key: "sk-9876543210" }))).status,
-          200,
-          `${path}: with a key of its own`
-        )
-        t.equal((await ask("PUT", path, body({ ...stored, model: "n" }))).status, 200)
-      }
+  const places = [
+    ["/organizations/model-configurations/v2", models, 422, "body.byok.pipeline.llm.api_key"],
+    ["/user/configurations/user", (llm: object) => ({ llm }), 400, undefined],
+    [agent, node, 422, "body.workflow_definition.nodes.0.data.api_key"],
+    [agent, override, 422, "body.workflow_configurations.model_overrides.llm.api_key"]
+  ] as const
+  for (const [path, body, status, place] of places) {
+    t.equal((await ask("PUT", path, body(stored))).status, 200, path)
+    t.equal((await ask("PUT", path, body({ ...shown, model: "n" }))).status, 200, `${path}: the mask alone is the key as it is`)
+    t.match(await inDatabase(), /sk-0123456789.*"model":"n"|"model":"n".*sk-0123456789/)
+    for (const change of [{ base_url: "https://evil.example.com/v1" }, { provider: "embedded" }]) {
+      const before = await inDatabase()
+      const refused = await ask("PUT", path, body({ ...shown, ...change }))
+      t.equal(refused.status, status, path)
+      t.match(refused.text, /The (llm )?api_key appears to be masked\. Please provide the actual value/, path)
+      t.equal(Object(refused.json).detail[0]?.loc?.join("."), place, path)
+      t.equal(await inDatabase(), before, `${path}: nothing is stored`)
+      t.equal(
+        (await ask("PUT", path, body({ ...shown, ...change, api_key: "sk-9876543210" }))).status,
+        200,
+        `${path}: with a key of its own`
+      )
+      t.equal((await ask("PUT", path, body({ ...stored, model: "n" }))).status, 200)
     }
   }
-)
+})

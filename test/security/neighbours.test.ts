@@ -100,49 +100,46 @@ t.test("given more imports than may wait, then the rest are told at once when to
   t.equal(Object(bodyOf(await api.ask("GET", "/campaign/"))["campaigns"]).length, 3)
 })
 
-t.test(
-  "given more large graphs at once than may wait, then no more than one is read, and the rest are told at once when to come back",
-  async (t) => {
-    const api = await openApi(t)
-    const { held, release } = await lockOf(t, api, "organizations", "id", api.organizationId)
-    const more = times(100, (index) => ({
-      id: String(index + 2),
-      type: "agentNode",
-      position: { x: 0, y: 0 },
-      data: { name: "Node", prompt: "x".repeat(700) }
-    }))
-    const body = { name: "Large", workflow_definition: { nodes: [...graph.nodes, ...more], edges: [] } }
-    const ask = () => api.ask("POST", "/workflow/create/definition", body)
-    const graphs: Array<Promise<Answer>> = []
-    const done: Array<Answer> = []
-    const refused = () => counts(done)[429] ?? 0
-    /** Resolves when there is no room for any more. */
-    const fill = async (count: number) => {
-      const before = refused()
-      const sent = times(count, ask)
-      for (const answer of sent) void answer.then((it) => done.push(it))
-      graphs.push(...sent)
-      await untilTrue("refusal of one that has no room", () => refused() > before)
-    }
-    await fill(30)
-    await untilTrue("answers to all that have no room", () => done.length >= 9)
-    // On a slow machine one of those waiting may give up before the last one arrives.
-    t.equal(refused() + (counts(done)[503] ?? 0), done.length)
-    const head = `POST /api/v1/workflow/create/definition HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: dgr_ours_0000000000\r\n`
-    // For the same reason this one may get the place of one that has given up: then all places are taken again.
-    let refusal = ""
-    while (refusal === "") {
-      await fill(10)
-      refusal = await raw(api, `${head}content-type: application/json\r\ncontent-length: 100000\r\n\r\n{`)
-    }
-    t.match(refusal, /^HTTP\/1.1 429 .*retry-after: \d/s, "before its body has come")
-    t.ok((await held()) <= 1)
-    t.equal((await api.askAsOther("GET", "/campaign/")).status, 200)
-    t.equal((await api.ask("GET", "/campaign/")).status, 200)
-    await release()
-    t.ok((counts(await Promise.all(graphs))[200] ?? 0) > 1)
+t.test("given more large graphs at once than may wait, then one is read, and the rest are told when to come back", async (t) => {
+  const api = await openApi(t)
+  const { held, release } = await lockOf(t, api, "organizations", "id", api.organizationId)
+  const more = times(100, (index) => ({
+    id: String(index + 2),
+    type: "agentNode",
+    position: { x: 0, y: 0 },
+    data: { name: "Node", prompt: "x".repeat(700) }
+  }))
+  const body = { name: "Large", workflow_definition: { nodes: [...graph.nodes, ...more], edges: [] } }
+  const ask = () => api.ask("POST", "/workflow/create/definition", body)
+  const graphs: Array<Promise<Answer>> = []
+  const done: Array<Answer> = []
+  const refused = () => counts(done)[429] ?? 0
+  /** Resolves when there is no room for any more. */
+  const fill = async (count: number) => {
+    const before = refused()
+    const sent = times(count, ask)
+    for (const answer of sent) void answer.then((it) => done.push(it))
+    graphs.push(...sent)
+    await untilTrue("refusal of one that has no room", () => refused() > before)
   }
-)
+  await fill(30)
+  await untilTrue("answers to all that have no room", () => done.length >= 9)
+  // On a slow machine one of those waiting may give up before the last one arrives.
+  t.equal(refused() + (counts(done)[503] ?? 0), done.length)
+  const head = `POST /api/v1/workflow/create/definition HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: dgr_ours_0000000000\r\n`
+  // For the same reason this one may get the place of one that has given up: then all places are taken again.
+  let refusal = ""
+  while (refusal === "") {
+    await fill(10)
+    refusal = await raw(api, `${head}content-type: application/json\r\ncontent-length: 100000\r\n\r\n{`)
+  }
+  t.match(refusal, /^HTTP\/1.1 429 .*retry-after: \d/s, "before its body has come")
+  t.ok((await held()) <= 1)
+  t.equal((await api.askAsOther("GET", "/campaign/")).status, 200)
+  t.equal((await api.ask("GET", "/campaign/")).status, 200)
+  await release()
+  t.ok((counts(await Promise.all(graphs))[200] ?? 0) > 1)
+})
 
 t.test("given an organization whose light requests all wait for a row, then another one still has connections", async (t) => {
   const api = await openApi(t)

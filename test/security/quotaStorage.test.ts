@@ -4,8 +4,7 @@
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import t from "tap"
 import { countFiles } from "#runtime/storage/countedFiles.ts"
@@ -14,6 +13,7 @@ import * as Storage from "#runtime/storage/StorageRoom.ts"
 import { StorageRoom } from "#runtime/storage/StorageRoom.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { until } from "#test/support/until.ts"
 import { callingWith, eventsOf, loopback, plan } from "#test/support/voiceScene.ts"
 import { full, quotasOf, times } from "./quotas.ts"
@@ -75,29 +75,25 @@ t.test("given a recording that agents play, when it is deleted, then its room is
   t.equal(await used(), before)
 })
 
-t.test(
-  "given files that were never counted, when the housekeeping runs, then they are counted, and deleting them frees their room",
-  async (t) => {
-    const agent = await api.makeAgent()
-    const before = await used()
-    await api.writeFile("recordings/1-abc.wav", "x".repeat(500))
-    const run = await api.makeRun(agent.id, { is_completed: true, recording_key: "recordings/1-abc.wav" })
-    const counted = () => query((sql) => Files.use((files) => countFiles(sql, files)).pipe(Effect.provide(Files.layerLocal(api.folder))))
-    t.equal(await counted(), 1)
-    t.equal(await used(), before + 500)
-    t.equal((await api.ask("DELETE", `/workflow/${agent.id}/runs/${run}/artifacts`)).status, 200)
-    t.equal(await used(), before)
+t.test("given files that were never counted, when the housekeeping runs, then they are, and deleting them frees their room", async (t) => {
+  const agent = await api.makeAgent()
+  const before = await used()
+  await api.writeFile("recordings/1-abc.wav", "x".repeat(500))
+  const run = await api.makeRun(agent.id, { is_completed: true, recording_key: "recordings/1-abc.wav" })
+  const counted = () => query((sql) => Files.use((files) => countFiles(sql, files)).pipe(Effect.provide(Files.layerLocal(api.folder))))
+  t.equal(await counted(), 1)
+  t.equal(await used(), before + 500)
+  t.equal((await api.ask("DELETE", `/workflow/${agent.id}/runs/${run}/artifacts`)).status, 200)
+  t.equal(await used(), before)
 
-    await api.sql`INSERT INTO stored_files (key, organization_id, bytes) VALUES (${`recordings/${run}-abc.wav`}, ${id}, 70)`
-    t.equal(await used(), before + 70)
-    await counted()
-    t.equal(await used(), before, "what no run names is not kept")
-  }
-)
+  await api.sql`INSERT INTO stored_files (key, organization_id, bytes) VALUES (${`recordings/${run}-abc.wav`}, ${id}, 70)`
+  t.equal(await used(), before + 70)
+  await counted()
+  t.equal(await used(), before, "what no run names is not kept")
+})
 
 t.test("given an organization that has filled its storage", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "quota-storage-"))
-  t.teardown(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
 
   t.test("when a call ends and its files are counted, then calls are no longer recorded, and only its own events say so", async (t) => {
     await set({ storage_bytes: (await used()) + 1000 })

@@ -72,17 +72,14 @@ t.test("given the operator", async (t) => {
     t.match((await as(owner)("GET", "/organizations/audit-log")).json, { entries: [{ action: "setOrganizationQuotas" }] })
   })
 
-  t.test(
-    "when they lower it below the organization's own limit, then the lower one holds, and lifting both restores the default",
-    async (t) => {
-      await asTenant("PUT", "/organizations/quotas", { calls: 20 })
-      await asOperator("PUT", quotasOf(other), { calls: 5 })
-      t.match((await asTenant("GET", "/organizations/quotas")).json, { calls: { limit: 5, allowed: 5, own: 20 } })
-      t.equal(await callsOf(other), 5)
-      await asOperator("PUT", quotasOf(other), { calls: null, agents: null })
-      t.match((await asTenant("PUT", "/organizations/quotas", { calls: null })).json, { calls: { limit: 10 }, agents: { limit: 10_000 } })
-    }
-  )
+  t.test("when they lower it below the organization's own limit, then it holds, and lifting both restores the default", async (t) => {
+    await asTenant("PUT", "/organizations/quotas", { calls: 20 })
+    await asOperator("PUT", quotasOf(other), { calls: 5 })
+    t.match((await asTenant("GET", "/organizations/quotas")).json, { calls: { limit: 5, allowed: 5, own: 20 } })
+    t.equal(await callsOf(other), 5)
+    await asOperator("PUT", quotasOf(other), { calls: null, agents: null })
+    t.match((await asTenant("PUT", "/organizations/quotas", { calls: null })).json, { calls: { limit: 10 }, agents: { limit: 10_000 } })
+  })
 
   t.test("when they raise the limit of their own organization in its settings, then it is allowed", async (t) => {
     t.equal((await asOperator("PUT", "/organizations/settings", { concurrency_limit: 500, concurrency_reserve: 0 })).status, 200)

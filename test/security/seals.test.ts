@@ -1,13 +1,13 @@
 /** Seals: what opens them, and what does not; and the key file that the engine creates for itself. */
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import t from "tap"
 import { putTogether, takenApart } from "#core/agent/SecretParts.ts"
 import { keyFileIn, makeKeyFile, readKeyFile } from "#runtime/secrets/KeyFile.ts"
 import { keyBytesOf, sealsOf, secretsKey } from "#runtime/secrets/KeyRing.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 
 const [one, other] = [secretsKey(randomBytes(32)), secretsKey(randomBytes(32))]
 const seals = sealsOf({ current: one, former: [] })
@@ -49,8 +49,7 @@ t.test("given the text of a key, then base64 and hexadecimal of 32 bytes are rea
 })
 
 t.test("given a folder for the key", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "trunkline-key-"))
-  t.teardown(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   const path = keyFileIn(join(folder, "data"))
   t.test("when two engines make it at once, then both have the same, and nothing else is left", async (t) => {
     t.equal(await Effect.runPromise(readKeyFile(path)), undefined)

@@ -159,30 +159,27 @@ t.test("given a database whose owner cannot create roles", async (t) => {
     t.match(await raised(as(`${name}_tenant`, "wrong")), [undefined, /password authentication failed/])
   })
 
-  t.test(
-    "when the engine's role may create others, then a process soon has isolation, and again after its password is changed",
-    async (t) => {
-      const tenant = roleNameOf(name, "public")
-      const who = Effect.provideService(
-        SqlClient.SqlClient.use((sql) => sql<{ readonly role: string }>`SELECT session_user::text AS role`),
-        CurrentTenant,
-        ours
-      ).pipe(
-        Effect.map(([row]) => row?.role),
-        Effect.catch(() => Effect.succeed("nobody, for the moment"))
-      )
-      const untilTenant = Effect.repeat(who, { schedule: Schedule.spaced("100 millis"), until: (role) => role === tenant })
-      const told = (statement: string) => Effect.promise(() => superuser.unsafe(statement))
-      await Effect.runPromise(
-        Effect.gen(function* () {
-          t.equal(yield* who, name, "before, requests run as the engine")
-          yield* told(`ALTER ROLE ${name} CREATEROLE`)
-          t.equal(yield* untilTenant, tenant)
-          yield* told(`ALTER ROLE ${tenant} PASSWORD 'changed'`)
-          yield* told(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${tenant}'`)
-          t.equal(yield* untilTenant, tenant)
-        }).pipe(Effect.provide(Layer.fresh(postgres.clientLayer(as(name, "owner")))))
-      )
-    }
-  )
+  t.test("when the engine's role may create others, then a process soon has isolation, also after a change of its password", async (t) => {
+    const tenant = roleNameOf(name, "public")
+    const who = Effect.provideService(
+      SqlClient.SqlClient.use((sql) => sql<{ readonly role: string }>`SELECT session_user::text AS role`),
+      CurrentTenant,
+      ours
+    ).pipe(
+      Effect.map(([row]) => row?.role),
+      Effect.catch(() => Effect.succeed("nobody, for the moment"))
+    )
+    const untilTenant = Effect.repeat(who, { schedule: Schedule.spaced("100 millis"), until: (role) => role === tenant })
+    const told = (statement: string) => Effect.promise(() => superuser.unsafe(statement))
+    await Effect.runPromise(
+      Effect.gen(function* () {
+        t.equal(yield* who, name, "before, requests run as the engine")
+        yield* told(`ALTER ROLE ${name} CREATEROLE`)
+        t.equal(yield* untilTenant, tenant)
+        yield* told(`ALTER ROLE ${tenant} PASSWORD 'changed'`)
+        yield* told(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${tenant}'`)
+        t.equal(yield* untilTenant, tenant)
+      }).pipe(Effect.provide(Layer.fresh(postgres.clientLayer(as(name, "owner")))))
+    )
+  })
 })

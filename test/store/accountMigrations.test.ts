@@ -117,10 +117,7 @@ t.test("given a database from before 0040 with rows of every kind, when it is mi
   })
 })
 
-t.test(
-  "given a database from before 0040 without any user, when it is migrated, then the first account can still be created",
-  async (t) => {
-    const found = SqlClient.SqlClient.use((sql) => sql`INSERT INTO organizations (name, concurrency_limit) VALUES ('One', 5)`)
-    t.match(await migratedFrom(t, "0039", found, () => claimedAt), [{ claimed: false }])
-  }
-)
+t.test("given a database from before 0040 without a user, when it is migrated, then the first account can be created", async (t) => {
+  const found = SqlClient.SqlClient.use((sql) => sql`INSERT INTO organizations (name, concurrency_limit) VALUES ('One', 5)`)
+  t.match(await migratedFrom(t, "0039", found, () => claimedAt), [{ claimed: false }])
+})

@@ -75,22 +75,18 @@ t.test("given contacts with columns whose names the engine uses", async (t) => {
   })
 })
 
-test(
-  t,
-  "given contacts without such columns, when their calls are over, then the runs are found by the number that was shown",
-  function* (t) {
-    const callIds = [callIdOf(11), callIdOf(12)]
-    const { attempts } = yield* claimOf("phone_number,first_name\n+14155550111,Ada\n+14155550112,Bob\n", callIds)
-    yield* finish(callIdOf(11), "+15550100777")
-    yield* finish(callIdOf(12), undefined)
-    const before = attempts
-    const haveCaller = before.map(({ initialContext }) => "caller_number" in initialContext)
-    t.strictSame(haveCaller, [false, false])
-    t.match(yield* contextOf(callIdOf(11)), { caller_number: "+15550100777", called_number: /^\+1415555011[12]$/, direction: "outbound" })
-    t.notOk("caller_number" in (yield* contextOf(callIdOf(12))), "nobody knows it")
-    t.strictSame(yield* calledFrom("0100777"), [callIdOf(11)])
-  }
-)
+test(t, "given contacts without such columns, when their calls are over, then runs are found by the number that was shown", function* (t) {
+  const callIds = [callIdOf(11), callIdOf(12)]
+  const { attempts } = yield* claimOf("phone_number,first_name\n+14155550111,Ada\n+14155550112,Bob\n", callIds)
+  yield* finish(callIdOf(11), "+15550100777")
+  yield* finish(callIdOf(12), undefined)
+  const before = attempts
+  const haveCaller = before.map(({ initialContext }) => "caller_number" in initialContext)
+  t.strictSame(haveCaller, [false, false])
+  t.match(yield* contextOf(callIdOf(11)), { caller_number: "+15550100777", called_number: /^\+1415555011[12]$/, direction: "outbound" })
+  t.notOk("caller_number" in (yield* contextOf(callIdOf(12))), "nobody knows it")
+  t.strictSame(yield* calledFrom("0100777"), [callIdOf(11)])
+})
 
 test(t, "given a single call, when it is recorded, then it has its numbers, and the client's own values take precedence", function* (t) {
   const agent = yield* makeAgent()

@@ -69,20 +69,16 @@ test(t, "given a campaign's log, when a new owner asks, then it learns the last 
   t.ok(words.every(({ at }) => Math.abs(at - Date.now()) < 600_000))
 })
 
-test(
-  t,
-  "given an engine that starts again and again, when it refuses a carrier's requests, then the log says so once a day",
-  function* (t) {
-    const { id } = yield* started()
-    const { log } = yield* Effect.provide(CampaignOwnership, CampaignOwnership.layer)
-    yield* Effect.forEach(["callback", "callback", "media", "callback"] as const, (what) => log(id, Stops.carrierRefused(what)))
-    const said = (yield* eventsOf(id)).filter((event) => event === "carrier_request_refused").length
-    yield* sql`UPDATE campaign_log SET ts = ts - interval '2 days' WHERE campaign_id = ${id}`
-    yield* log(id, Stops.carrierRefused("media"))
-    const later = (yield* eventsOf(id)).filter((event) => event === "carrier_request_refused").length
-    t.strictSame([said, later], [2, 3])
-  }
-)
+test(t, "given an engine that starts again and again, when it refuses a carrier's requests, then the log has it once a day", function* (t) {
+  const { id } = yield* started()
+  const { log } = yield* Effect.provide(CampaignOwnership, CampaignOwnership.layer)
+  yield* Effect.forEach(["callback", "callback", "media", "callback"] as const, (what) => log(id, Stops.carrierRefused(what)))
+  const said = (yield* eventsOf(id)).filter((event) => event === "carrier_request_refused").length
+  yield* sql`UPDATE campaign_log SET ts = ts - interval '2 days' WHERE campaign_id = ${id}`
+  yield* log(id, Stops.carrierRefused("media"))
+  const later = (yield* eventsOf(id)).filter((event) => event === "carrier_request_refused").length
+  t.strictSame([said, later], [2, 3])
+})
 
 test(t, "every other change of state is refused, names the state and changes nothing", function* (t) {
   const { id } = yield* makeCampaign()

@@ -79,20 +79,16 @@ test(t, "given retries that are due at the same moment, then each is claimed in 
   t.strictSame(claims.flat(), numbers)
 })
 
-test(
-  t,
-  "given a contact that is given back as the last one, then the contacts behind it come first, and it is not forgotten",
-  function* (t) {
-    const numbers = numbersOf(4, "+1408")
-    const campaign = yield* running(numbers)
-    const returned = newId()
-    yield* claim(campaign, [returned])
-    yield* undone(returned, true)
-    const claimed = [yield* claim(campaign, ids(3)), yield* claimBehind(campaign, ids(1))]
-    yield* giveBack
-    t.strictSame(claimed.map(dialed), [numbers.slice(1), numbers.slice(0, 1)])
-  }
-)
+test(t, "given a contact that is given back as the last one, then those behind it come first, and it is not forgotten", function* (t) {
+  const numbers = numbersOf(4, "+1408")
+  const campaign = yield* running(numbers)
+  const returned = newId()
+  yield* claim(campaign, [returned])
+  yield* undone(returned, true)
+  const claimed = [yield* claim(campaign, ids(3)), yield* claimBehind(campaign, ids(1))]
+  yield* giveBack
+  t.strictSame(claimed.map(dialed), [numbers.slice(1), numbers.slice(0, 1)])
+})
 
 test(t, "given a number that was in a call, when that call ends, then its contact is the next one", function* (t) {
   const numbers = numbersOf(6, "+1405")
@@ -120,17 +116,13 @@ test(t, "given a contact that becomes pending again without notice, when there i
   t.strictSame(found, { behind: [numbers[2]], last: [numbers[0]], more: [true, false, false] })
 })
 
-test(
-  t,
-  "given a campaign whose permits were withdrawn, then a claim under them finds nothing, and there is no more to claim",
-  function* (t) {
-    const campaign = yield* running(numbersOf(3, "+1407"))
-    yield* claim(campaign, ids(1))
-    const refused = yield* claim({ ...campaign, dialEpoch: campaign.dialEpoch - 1 }, ids(1))
-    yield* giveBack
-    t.match(refused, { attempts: [], more: false, owned: false })
-  }
-)
+test(t, "given a campaign whose permits were withdrawn, then a claim under them finds nothing, nor is there more to claim", function* (t) {
+  const campaign = yield* running(numbersOf(3, "+1407"))
+  yield* claim(campaign, ids(1))
+  const refused = yield* claim({ ...campaign, dialEpoch: campaign.dialEpoch - 1 }, ids(1))
+  yield* giveBack
+  t.match(refused, { attempts: [], more: false, owned: false })
+})
 
 test(t, "given a retry that is recorded after it fell due, then it is the next one", function* (t) {
   const numbers = numbersOf(6, "+1409")

@@ -57,7 +57,7 @@ test(t, "given a campaign that is paused, then nothing is claimed, not even unde
 
 test(
   t,
-  "given two retries, one of which is not due yet, then the other is claimed, and the claim says when that one is due",
+  "given two retries, one of which is not due yet, then the other is claimed, and the claim says when the first is due",
   function* (t) {
     const numbers = numbersOf(2, "+1703")
     const dueAt = Date.UTC(2030, 0, 1)

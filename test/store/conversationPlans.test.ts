@@ -13,43 +13,40 @@ import { definition } from "#test/support/talkScript.ts"
 const database = await openDatabase(t)
 const tool = { name: "Hang up", description: null, icon: null, iconColor: null, createdBy: null }
 
-t.test(
-  "given an agent with a tool of its organization and one of another, then its conversations have its own tool, and a time zone",
-  async (t) => {
-    const planned = await database.run(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { organizationId: id } = yield* given.campaign({ contacts: 1 })
-        const other = yield* given.organization({ name: "Other" })
-        const make = (owner: OrganizationId) =>
-          Effect.map(
-            toolStore.insert(sql, owner, { ...tool, definition: { schema_version: 1, type: "end_call", config: {} } }),
-            ([made]) => made?.toolUuid ?? ""
-          )
-        const own = yield* make(id)
-        const foreign = yield* make(other)
-        const version = { definition: definition({ tool_uuids: [own.toUpperCase(), foreign, "none"] }), configurations: {} }
-        const plans = yield* ConversationPlans
-        const planFor = (context: JsonObject) => plans.planFor(id, version, context)
-        yield* sql`UPDATE organizations SET timezone = 'America/Chicago' WHERE id = ${id}`
-        const [first, callees, wrong] = [
-          yield* planFor({}),
-          yield* planFor({ timezone: "Asia/Tokyo" }),
-          yield* planFor({ time_zone: "Nowhere" })
-        ]
-        return {
-          first,
-          own,
-          zones: [first, callees, wrong].map((plan) => plan?.timeZone),
-          none: yield* plans.planFor(id, { definition: {}, configurations: {} }, {})
-        }
-      }).pipe(Effect.provide(Layer.fresh(ConversationPlans.layer)), Effect.orDie)
-    )
-    t.strictSame([...(planned.first?.tools.keys() ?? [])], [planned.own])
-    t.strictSame(planned.zones, ["America/Chicago", "Asia/Tokyo", "America/Chicago"])
-    t.equal(planned.none, undefined)
-  }
-)
+t.test("given an agent with a tool of its organization and one of another, then its calls have its own, and a time zone", async (t) => {
+  const planned = await database.run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { organizationId: id } = yield* given.campaign({ contacts: 1 })
+      const other = yield* given.organization({ name: "Other" })
+      const make = (owner: OrganizationId) =>
+        Effect.map(
+          toolStore.insert(sql, owner, { ...tool, definition: { schema_version: 1, type: "end_call", config: {} } }),
+          ([made]) => made?.toolUuid ?? ""
+        )
+      const own = yield* make(id)
+      const foreign = yield* make(other)
+      const version = { definition: definition({ tool_uuids: [own.toUpperCase(), foreign, "none"] }), configurations: {} }
+      const plans = yield* ConversationPlans
+      const planFor = (context: JsonObject) => plans.planFor(id, version, context)
+      yield* sql`UPDATE organizations SET timezone = 'America/Chicago' WHERE id = ${id}`
+      const [first, callees, wrong] = [
+        yield* planFor({}),
+        yield* planFor({ timezone: "Asia/Tokyo" }),
+        yield* planFor({ time_zone: "Nowhere" })
+      ]
+      return {
+        first,
+        own,
+        zones: [first, callees, wrong].map((plan) => plan?.timeZone),
+        none: yield* plans.planFor(id, { definition: {}, configurations: {} }, {})
+      }
+    }).pipe(Effect.provide(Layer.fresh(ConversationPlans.layer)), Effect.orDie)
+  )
+  t.strictSame([...(planned.first?.tools.keys() ?? [])], [planned.own])
+  t.strictSame(planned.zones, ["America/Chicago", "Asia/Tokyo", "America/Chicago"])
+  t.equal(planned.none, undefined)
+})
 
 t.test("given a tool that was sealed with another key, then conversations continue without it, and with the others", async (t) => {
   const logged: Array<unknown> = []

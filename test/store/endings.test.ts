@@ -121,7 +121,7 @@ test(t, "when some are already over, stale, or unknown, then each is reported as
 
 test(
   t,
-  "given a contact that is being dialed again, when its first call ends once more, then nothing changes, and nothing is counted",
+  "given a contact that is being dialed again, when its first call ends once more, then nothing changes or is counted",
   function* (t) {
     const { callIds, campaign } = yield* dialing("+1423", 2)
     const fate = { state: "retry_wait", dueAt: Date.now() - 1000, reason: "busy" } as const

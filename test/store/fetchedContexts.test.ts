@@ -73,7 +73,7 @@ test(t, "given answers that cannot be stored completely, when their calls are ov
 
 test(
   t,
-  "given a credential, when the engine looks for it, then it finds only that of the organization, and none that was deleted",
+  "given a credential, when the engine looks for it, then only the organization's is found, and none that was deleted",
   function* (t) {
     const { uuid } = yield* credentials.create(ours, { name: "crm", credentialType: "bearer_token", data: { token: "s3cret" } })
     const found = { allowedHosts: [], credentialType: "bearer_token", data: { token: "s3cret" } }

@@ -1,11 +1,11 @@
 /** Databases as an earlier release left them. */
 import { Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
-import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { cpSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Test } from "tap"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { clientLayer, emptyDatabase, migrate } from "#test/support/postgres.ts"
 import { runLive } from "#test/support/run.ts"
 
@@ -13,8 +13,7 @@ const own = fileURLToPath(new URL("../../core/migrations/", import.meta.url))
 
 /** The engine's own migrations, as they were when `last` was the newest. */
 const until = (t: Test, last: string): string => {
-  const folder = mkdtempSync(join(tmpdir(), "trunkline-migrations-"))
-  t.teardown(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   for (const file of readdirSync(own)) if (file.slice(0, 4) <= last) cpSync(join(own, file), join(folder, file))
   return folder
 }

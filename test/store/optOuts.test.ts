@@ -146,35 +146,31 @@ t.test("given a list of which almost all have opted out", async (t) => {
   })
 })
 
-test(
-  t,
-  "given a campaign that claims as fast as it can, when its people opt out at the same time, then nobody is called afterwards, and all end",
-  function* (t) {
-    const numbers = numbersOf(600, "+1304")
-    const campaign = yield* running(numbers)
-    const out = new Set<string>()
-    const late: Array<string> = []
-    let isDone = false
-    const say = Effect.gen(function* () {
-      for (let at = numbers.length; at > 0 && !isDone; at -= 7) {
-        const said = numbers.slice(Math.max(0, at - 7), at)
-        yield* optOut(said)
-        for (const number of said) out.add(number)
-      }
-    })
-    const dial = Effect.gen(function* () {
-      for (;;) {
-        const before = new Set(out)
-        const { attempts, more, owned } = yield* claim(campaign, ids(5))
-        late.push(...attempts.map(({ phoneNumber }) => phoneNumber).filter((number) => before.has(number)))
-        for (const { callId } of attempts) yield* ended(callId)
-        if (!owned || (attempts.length === 0 && !more)) break
-      }
-      isDone = true
-    })
-    yield* Effect.all([say, dial], { concurrency: 2 })
-    const states = [...new Set((yield* contactsOf(campaign)).map(({ state }) => state))].toSorted()
-    const seen = { isRight: yield* recount(campaign), late, progress: yield* progressOf(campaign), states }
-    t.match(seen, { isRight: true, late: [], progress: { state: "completed", total: 600 }, states: ["cancelled", "completed"] })
-  }
-)
+test(t, "given a campaign that claims as fast as it can, when its people opt out, then nobody is called later, and all end", function* (t) {
+  const numbers = numbersOf(600, "+1304")
+  const campaign = yield* running(numbers)
+  const out = new Set<string>()
+  const late: Array<string> = []
+  let isDone = false
+  const say = Effect.gen(function* () {
+    for (let at = numbers.length; at > 0 && !isDone; at -= 7) {
+      const said = numbers.slice(Math.max(0, at - 7), at)
+      yield* optOut(said)
+      for (const number of said) out.add(number)
+    }
+  })
+  const dial = Effect.gen(function* () {
+    for (;;) {
+      const before = new Set(out)
+      const { attempts, more, owned } = yield* claim(campaign, ids(5))
+      late.push(...attempts.map(({ phoneNumber }) => phoneNumber).filter((number) => before.has(number)))
+      for (const { callId } of attempts) yield* ended(callId)
+      if (!owned || (attempts.length === 0 && !more)) break
+    }
+    isDone = true
+  })
+  yield* Effect.all([say, dial], { concurrency: 2 })
+  const states = [...new Set((yield* contactsOf(campaign)).map(({ state }) => state))].toSorted()
+  const seen = { isRight: yield* recount(campaign), late, progress: yield* progressOf(campaign), states }
+  t.match(seen, { isRight: true, late: [], progress: { state: "completed", total: 600 }, states: ["cancelled", "completed"] })
+})

@@ -1,9 +1,7 @@
 /** The services of the API on a real database, with two organizations, a provider called `fake`, and ports that record what they are told. */
 import { Effect, Layer, Redacted, Result, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { writeFile } from "node:fs/promises"
 import type { Test } from "tap"
 import { Agents } from "#core/agent/Agents.ts"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
@@ -41,6 +39,7 @@ import * as NationalNumbers from "#runtime/telephony/NationalNumbers.ts"
 import * as passwords from "#runtime/identity/passwords.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { tokensOf } from "#runtime/identity/tokens.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { publishedOf } from "#test/support/given.ts"
 import { openDatabase, type TestDatabase } from "#test/support/postgres.ts"
 import { effectOf, type Work } from "#test/support/run.ts"
@@ -109,8 +108,7 @@ interface Installation {
 
 export const install = async (...[t, maxConnections]: Parameters<typeof openDatabase>): Promise<Installation> => {
   const database = await openDatabase(t, maxConnections)
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-store-"))
-  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(t)
   const heard: Array<string> = []
   const dialed: Array<SingleCall> = []
   const write = (line: string) => Effect.sync(() => void heard.push(line))

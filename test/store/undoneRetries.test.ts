@@ -65,12 +65,9 @@ t.test("given a retry that is claimed while a running campaign is edited", async
   })
 })
 
-t.test(
-  "given one that is claimed while the campaign is paused and edited, when it is given back, then it waits for the resume, which decides",
-  async (t) => {
-    const { contacts, counts } = await story(1, (sql, campaign) =>
-      Effect.andThen(rule(sql, campaign, { maxRetries: 0 }), sql`UPDATE campaigns SET state = 'paused' WHERE id = ${campaign.id}`)
-    )
-    t.match([contacts, counts], [[{ state: "retry_wait" }], { state: "paused", queued: 1 }])
-  }
-)
+t.test("given one that is claimed as the campaign is paused and edited, when it is given back, then the resume decides", async (t) => {
+  const { contacts, counts } = await story(1, (sql, campaign) =>
+    Effect.andThen(rule(sql, campaign, { maxRetries: 0 }), sql`UPDATE campaigns SET state = 'paused' WHERE id = ${campaign.id}`)
+  )
+  t.match([contacts, counts], [[{ state: "retry_wait" }], { state: "paused", queued: 1 }])
+})

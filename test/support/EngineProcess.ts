@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import type { Test } from "tap"
 import { makeOrdinary } from "#runtime/process/ownPriority.ts"
 import { until, untilTrue } from "./until.ts"
 
@@ -102,3 +103,11 @@ export const startEngine = async (environment: Environment, folder?: string): Pr
   const engine = spawnEngine(environment, folder)
   return { ...engine, url: await engine.ready }
 }
+
+/** Kills it when the test ends, even while it stands still. */
+export const endsWith = (t: Pick<Test, "teardown">, engine: EngineProcess): void =>
+  t.teardown(async () => {
+    engine.kill("SIGCONT")
+    engine.kill("SIGKILL")
+    await engine.exited
+  })

@@ -67,7 +67,7 @@ class Server {
 
 export class ReplicatedPostgres {
   static async start(t: Test): Promise<ReplicatedPostgres> {
-    const folder = await temporaryFolder(t)
+    const folder = temporaryFolder(t)
     const user: User | undefined = isRoot ? await Effect.runPromise(nobody) : undefined
     if (user !== undefined) await chown(folder, user.uid, user.gid)
     const programs = await Effect.runPromise(postgresPrograms(user))

@@ -26,7 +26,7 @@ interface Life {
 export const openScene = async (t: Test) => {
   const emulator = await S3Emulator.start()
   t.teardown(() => emulator.stop())
-  const folder = await temporaryFolder(t)
+  const folder = temporaryFolder(t)
   const metrics = new FileMetrics()
   /** What the processes have logged, with the reasons. */
   const said: Array<string> = []

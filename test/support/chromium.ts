@@ -179,7 +179,7 @@ const nowhere = async (t: Test) => {
 
 /** A page in a browser that can reach this machine only. */
 export const openPage = async (t: Test): Promise<Page> => {
-  const folder = await temporaryFolder(t)
+  const folder = temporaryFolder(t)
   const { asked, proxy } = await nowhere(t)
   const flags = [
     "--remote-debugging-pipe",

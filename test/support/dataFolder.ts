@@ -1,5 +1,6 @@
 /** The data folder of an engine that may have run its own Postgres, which survives an engine that is killed. */
-import { mkdtemp, readFile, realpath, rm } from "node:fs/promises"
+import { mkdtempSync } from "node:fs"
+import { readFile, realpath, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Test } from "tap"
@@ -15,8 +16,8 @@ export const stopPostgres = async (folder: string): Promise<void> => {
 }
 
 /** A new folder, which is removed with what it contains when the test ends. */
-export const temporaryFolder = async (t: Pick<Test, "teardown">): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-"))
+export const temporaryFolder = (t: Pick<Test, "teardown">): string => {
+  const folder = mkdtempSync(join(tmpdir(), "trunkline-"))
   t.teardown(() => removeData(folder))
   return folder
 }

@@ -13,7 +13,7 @@ const parts = [".build/engineMain", "adapters", "core", "gateway", "runtime", "t
 /** Returns its folder. `migrations` has the text of each by the name of its file. */
 export const newerRelease = async (t: Test, migrations: Readonly<Record<string, string>>): Promise<string> => {
   ensureBuilt("test/support/engineMain.ts")
-  const folder = await temporaryFolder(t)
+  const folder = temporaryFolder(t)
   for (const part of parts) await cp(join(root, part), join(folder, part), { recursive: true })
   await symlink(join(root, "node_modules"), join(folder, "node_modules"))
   for (const [file, text] of Object.entries(migrations)) await writeFile(join(folder, "core/migrations", file), text)

@@ -115,50 +115,44 @@ const runOf = async (t: Test, texts: Texts, seconds = 600) => {
   return { below, code, last: lines.at(-1) }
 }
 
-t.test(
-  "given files that fail always, the first time, and by killing their process, when they run, then each gets a second chance",
-  async (t) => {
-    const { below, code, last } = await runOf(t, { always: failing, killed, passing, flaky0: flaky, flaky1: flaky })
-    t.strictSame(
-      below("Once more, alone:")
-        .filter((line) => /^(ok|FAIL)/.test(line))
-        .toSorted(),
-      ["FAIL  always.ts", "FAIL  killed.ts", "ok    flaky0.ts", "ok    flaky1.ts"],
-      "alone"
-    )
-    t.match(
-      below("Passed only alone, after what failed the first time:").join("\n"),
-      /^ {2}flaky\d\.ts\n {4}x machine > it is alone\n.*busy.*\n {2}flaky\d\.ts\n/s,
-      "and is listed if it passes then"
-    )
-    t.strictSame(
-      below("The failures in short:")
-        .filter((line) => /^ {2}\S/.test(line))
-        .toSorted(),
-      ["  always.ts", "  killed.ts", "  x sum > three", "  x the process ended with SIGKILL"],
-      "or fails the run if it fails again"
-    )
-    t.strictSame({ code, last }, { code: 1, last: "3 passed, 2 failed" })
-  }
-)
+t.test("given files that fail always, at first, and by killing their process, when they run, then each gets a second chance", async (t) => {
+  const { below, code, last } = await runOf(t, { always: failing, killed, passing, flaky0: flaky, flaky1: flaky })
+  t.strictSame(
+    below("Once more, alone:")
+      .filter((line) => /^(ok|FAIL)/.test(line))
+      .toSorted(),
+    ["FAIL  always.ts", "FAIL  killed.ts", "ok    flaky0.ts", "ok    flaky1.ts"],
+    "alone"
+  )
+  t.match(
+    below("Passed only alone, after what failed the first time:").join("\n"),
+    /^ {2}flaky\d\.ts\n {4}x machine > it is alone\n.*busy.*\n {2}flaky\d\.ts\n/s,
+    "and is listed if it passes then"
+  )
+  t.strictSame(
+    below("The failures in short:")
+      .filter((line) => /^ {2}\S/.test(line))
+      .toSorted(),
+    ["  always.ts", "  killed.ts", "  x sum > three", "  x the process ended with SIGKILL"],
+    "or fails the run if it fails again"
+  )
+  t.strictSame({ code, last }, { code: 1, last: "3 passed, 2 failed" })
+})
 
 const report = { cpuSeconds: 1, details: [], failures: [], seconds: 1, skipped: 0 }
 /** Reports of so many files with one assertion, which failed or passed. */
 const reportsOf = (count: number, failed: 0 | 1) =>
   Array.from({ length: count }, (_, place) => ({ ...report, failed, passed: 1 - failed, file: `${place}` }))
 
-t.test(
-  "given eight files that fail the first time only, then the run passes; given nine, it fails, because it proves nothing",
-  async (t) => {
-    const check = (count: number, isPassed: boolean, last: string) => {
-      const summary = summaryOf(reportsOf(count, 1), reportsOf(count, 0), 1)
-      t.strictSame({ isPassed: summary.isPassed, last: summary.lines.at(-1) }, { isPassed, last })
-      t.equal(summary.lines.filter((line) => /^ {2}\d {2}1\.0 s, CPU/.test(line)).length, count)
-    }
-    check(8, true, "8 passed, 0 failed")
-    check(9, false, "9 passed, 1 failed")
+t.test("given eight files that fail the first time only, then the run passes; given nine, it proves nothing and fails", async (t) => {
+  const check = (count: number, isPassed: boolean, last: string) => {
+    const summary = summaryOf(reportsOf(count, 1), reportsOf(count, 0), 1)
+    t.strictSame({ isPassed: summary.isPassed, last: summary.lines.at(-1) }, { isPassed, last })
+    t.equal(summary.lines.filter((line) => /^ {2}\d {2}1\.0 s, CPU/.test(line)).length, count)
   }
-)
+  check(8, true, "8 passed, 0 failed")
+  check(9, false, "9 passed, 1 failed")
+})
 
 t.test("given a file that hangs, when its time is over twice, then the run fails by its name", async (t) => {
   const { below, code } = await runOf(t, { open }, 10)

@@ -66,7 +66,7 @@ export const spokenCall = async (
   { configurations = {}, definition, script, tools = [] }: Spoken,
   act: (call: SpokenCall) => Promise<unknown>
 ) => {
-  const folder = await temporaryFolder(t)
+  const folder = temporaryFolder(t)
   const emulator = await startAriEmulator({ ringMillis: 200 })
   t.teardown(() => emulator.stop())
   const recognizer = scriptedRecognizer()
