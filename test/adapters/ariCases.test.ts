@@ -94,10 +94,7 @@ givenWith(
 
 given("A2: when all events precede the reply, then they are reported in order, and one media channel is created", async (t, scene) => {
   const { asterisk, line } = scene
-  let reply = () => {}
-  const replied = new Promise<void>((resolve) => {
-    reply = resolve
-  })
+  const { promise: replied, resolve: reply } = Promise.withResolvers<void>()
   asterisk.answer({
     "POST /channels": async ({ query }) => {
       await replied

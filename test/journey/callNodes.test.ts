@@ -2,12 +2,13 @@
 import t, { type Test } from "tap"
 import { startCallNode } from "#test/support/callNode.ts"
 import { type Environment, wrote } from "#test/support/EngineProcess.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { attemptsOf, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { watchLateness } from "#test/support/lateness.ts"
 import { leftAfter, momentNow } from "#test/support/leftAt.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
 import { hungUpByUs, originatesSince, recordsOfHungUp } from "#test/support/rivals.ts"
-import { another, newFolder, sharing } from "./cluster.ts"
+import { another, sharing } from "./cluster.ts"
 
 // Most of each story is waiting.
 t.jobs = 2
@@ -69,7 +70,7 @@ const doubtful = async (world: World, id: number) =>
 
 t.test("given two call nodes", { buffered: true }, async (t) => {
   const world = await open(t, { CALL_RATE: "100", ORG_CONCURRENCY: "100" })
-  const folders = [await newFolder(t), await newFolder(t)]
+  const folders = [temporaryFolder(t), temporaryFolder(t)]
   await Promise.all(folders.map((folder, index) => startCallNode(t, world, ["left", "right"][index] ?? "", { DATA_DIR: folder })))
   const thenItEndsWell = async (t: Test, id: number) => {
     await world.api.untilState(id, "completed")
@@ -251,23 +252,19 @@ t.test("given call nodes with calls, when the engine that dispatches stands stil
   t.strictSame(await doubtful(world, id), [], "and what became of each is known")
 })
 
-t.test(
-  "given a call node that is frozen for longer than its link lives, when it goes on, then it takes calls again",
-  { buffered: true },
-  async (t) => {
-    const world = await open(t, { TAKEOVER_AFTER: "300" })
-    const node = await startCallNode(t, world, "left")
-    const taken = () => world.output().split("a call node takes calls").length - 1
-    node.kill("SIGSTOP")
-    await untilTrue("a link that cannot be opened", () => world.output().includes("a call node cannot be reached"))
-    node.kill("SIGCONT")
-    await untilTrue("a call node that takes calls again", () => taken() >= 2)
-    const { id } = await world.campaign(numbersOf(20, ["01"]), { max_concurrency: cap })
-    await world.api.start(id)
-    await untilCarries(world, id, "left", 4)
-    t.pass("and carries them")
-  }
-)
+t.test("given a call node that is frozen and loses its link, when it goes on, then it takes calls again", { buffered: true }, async (t) => {
+  const world = await open(t, { TAKEOVER_AFTER: "300" })
+  const node = await startCallNode(t, world, "left")
+  const taken = () => world.output().split("a call node takes calls").length - 1
+  node.kill("SIGSTOP")
+  await untilTrue("a link that cannot be opened", () => world.output().includes("a call node cannot be reached"))
+  node.kill("SIGCONT")
+  await untilTrue("a call node that takes calls again", () => taken() >= 2)
+  const { id } = await world.campaign(numbersOf(20, ["01"]), { max_concurrency: cap })
+  await world.api.start(id)
+  await untilCarries(world, id, "left", 4)
+  t.pass("and carries them")
+})
 
 t.test("given a call node with calls that can be heard, when its database cannot", { buffered: true }, async (t) => {
   const world = await open(t)

@@ -50,11 +50,8 @@ const dialsTo = ({ world }: Scene, prefix: string) =>
 const thenEverybodyIsCalledOnce = async (t: Test, { id, numbers, sql, world }: Scene) => {
   await world.api.untilState(id, "completed")
   const dials = world.emulator.log.dialsByNumber()
-  t.strictSame(
-    numbers.filter((number) => dials.get(number) !== 1),
-    [],
-    "then nobody is called twice, and nobody forgotten"
-  )
+  const notOnce = numbers.filter((number) => dials.get(number) !== 1)
+  t.strictSame(notOnce, [], "then nobody is called twice, and nobody forgotten")
   t.strictSame(await shownCounters(world.api, id), await recounted(sql, id), "and counters are what a recount gives")
 }
 const thenAllIsKnown = async (t: Test, { id, sql }: Scene) => {
@@ -107,11 +104,8 @@ const thenItIsPausedAgain = async (t: Test, scene: Awaited<ReturnType<typeof ope
     return found?.state === "running" ? undefined : found
   })
   t.equal(state, "paused", "then what was paused is paused again")
-  t.match(
-    logs.filter(({ event }) => event === "database_failed_over"),
-    [{ level: "warning" }],
-    "and its log says why"
-  )
+  const entries = logs.filter(({ event }) => event === "database_failed_over")
+  t.match(entries, [{ level: "warning" }], "and its log says why")
   t.equal(dialsTo(scene, "+1557"), paused, "and nobody is called")
   await world.api.resume(stopped)
   await world.api.untilState(stopped, "completed")
@@ -154,23 +148,19 @@ for (const [what, [go, check]] of Object.entries(ways)) {
   })
 }
 
-t.test(
-  "given such calls, when connections move to the standby one by one, and that of the engine's lock last",
-  { buffered: true },
-  async (t) => {
-    const scene = await open(t)
-    const { database, id, world } = scene
-    const { log } = world.emulator
-    await world.api.start(id)
-    await world.seen("answered", 3)
-    await database.lag()
-    const ended = log.count("ended")
-    await untilTrue("calls that end meanwhile", () => log.count("ended") >= ended + 6)
-    await database.moveOver(({ opening }) => opening.includes(" lock"))
-    await thenEverybodyIsCalledOnce(t, scene)
-    t.ok(log.mostLive() <= cap, "and no call was above the cap")
-  }
-)
+t.test("given such calls, when connections move to the standby one by one, the engine's lock last", { buffered: true }, async (t) => {
+  const scene = await open(t)
+  const { database, id, world } = scene
+  const { log } = world.emulator
+  await world.api.start(id)
+  await world.seen("answered", 3)
+  await database.lag()
+  const ended = log.count("ended")
+  await untilTrue("calls that end meanwhile", () => log.count("ended") >= ended + 6)
+  await database.moveOver(({ opening }) => opening.includes(" lock"))
+  await thenEverybodyIsCalledOnce(t, scene)
+  t.ok(log.mostLive() <= cap, "and no call was above the cap")
+})
 
 /** For how long the end of a call has been recorded. */
 const settledMillis = async ({ sql }: Scene, callId: string): Promise<number> => {
@@ -195,11 +185,8 @@ t.test("given a standby that lacks calls which the engine has forgotten, when th
   t.match(logs.at(-1), { event: "database_failed_over", message: /has lost more than the engine remembers/ }, "then the campaign is paused")
   await untilTrue("end of all calls", () => emulator.log.live() === 0)
   const dials = emulator.log.dialsByNumber()
-  t.strictSame(
-    numbers.filter((number) => (dials.get(number) ?? 0) > 1),
-    [],
-    "and nobody is called twice"
-  )
+  const twice = numbers.filter((number) => (dials.get(number) ?? 0) > 1)
+  t.strictSame(twice, [], "and nobody is called twice")
   await wrote(world, "has lost more than this engine remembers: its running campaigns are paused")
 })
 

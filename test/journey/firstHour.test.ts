@@ -3,12 +3,12 @@
  * `npm start` starts it. SIPp's log of the callees shows the result.
  */
 import { spawn } from "node:child_process"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { parse } from "csv-parse/sync"
 import t from "tap"
 import { asteriskUnavailable, calleeLog } from "#test/support/asterisk.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { runScript } from "#test/support/fromDebian.ts"
 import { npmStart, root } from "#test/support/npmStart.ts"
 
@@ -24,8 +24,7 @@ const bytesPerSecond = 32_000
 const wavHeader = 44
 
 t.test("given the commands of the first hour in deploy/README.md", { skip }, async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "first-hour-"))
-  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(t)
   const lab = join(folder, "lab")
   const environment = { ASTERISK_RUN: lab }
   t.teardown(() => runScript(join(root, "deploy/asterisk/stop"), [], environment, 120_000))
@@ -68,8 +67,9 @@ t.test("given the commands of the first hour in deploy/README.md", { skip }, asy
   t.ok(recorded > 0 && recorded <= (talked + 0.5) * bytesPerSecond, `and ${talked} s of a call make ${recorded} bytes of recording`)
 
   const report = parse(String(await read("report.csv")), { bom: true, columns: true }) as ReadonlyArray<Readonly<Record<string, string>>>
+  const rows = report.map((row) => [row["Phone Number"], row["Outcome"], row["Final"]]).sort()
   t.strictSame(
-    report.map((row) => [row["Phone Number"], row["Outcome"], row["Final"]]).sort(),
+    rows,
     [
       ["+15550101600", "answered", "yes"],
       ["+15550102600", "answered", "yes"],

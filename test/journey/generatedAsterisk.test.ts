@@ -3,12 +3,12 @@
  * the provider, records them. Asterisk's own records of the calls share with ours what the administrator's page says.
  */
 import { existsSync } from "node:fs"
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { parse } from "csv-parse/sync"
 import t, { type Test } from "tap"
 import { type Asterisk, asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { type Run, until, untilTrue, World } from "#test/support/engine.ts"
 import { type GeneratedAsterisk, type GeneratedOptions, generate, recordsOf, startGenerated } from "#test/support/generatedAsterisk.ts"
 import { cert, key } from "#test/support/tlsCertificate.ts"
@@ -91,24 +91,18 @@ const withPlainFiles = async (t: Test, scene: Scene) => {
     "then Master.csv has one record of each run: its uniqueid is the run's call_id"
   )
   const others = master.filter((row) => !ids.includes(row.at(-1) ?? ""))
-  t.ok(
-    others.every((row) => row.at(-1)?.startsWith("media-")),
-    "and what is not of a run is of its audio"
-  )
+  const areMedia = others.every((row) => row.at(-1)?.startsWith("media-"))
+  t.ok(areMedia, "and what is not of a run is of its audio")
   const linked = await rowsOf(asterisk, "cdr-custom/match.csv")
-  t.strictSame(
-    linked.filter(([, linkedid = ""]) => !ids.includes(linkedid)),
-    [],
-    "and linkedid is the call_id in all of them"
-  )
+  const strays = linked.filter(([, linkedid = ""]) => !ids.includes(linkedid))
+  t.strictSame(strays, [], "and linkedid is the call_id in all of them")
   const ended = await recordsFrom(asterisk, "cel-custom/match.csv", (rows) =>
     ids.every((id) => rows.some(([type, uniqueid]) => type === "CHAN_END" && uniqueid === id))
   )
-  t.strictSame(
-    ids.map((id) => ended.filter(([type, uniqueid, linkedid]) => type === "CHAN_START" && uniqueid === id && linkedid === id).length),
-    [1, 1, 1],
-    "and the events of a call have it as uniqueid and linkedid"
+  const starts = ids.map(
+    (id) => ended.filter(([type, uniqueid, linkedid]) => type === "CHAN_START" && uniqueid === id && linkedid === id).length
   )
+  t.strictSame(starts, [1, 1, 1], "and the events of a call have it as uniqueid and linkedid")
 }
 
 const withDialString = async (t: Test, scene: Scene) => {
@@ -117,19 +111,15 @@ const withDialString = async (t: Test, scene: Scene) => {
   const records = await recordsFrom(scene.asterisk, "cdr-custom/match.csv", (rows) =>
     [...ids, ...ids.map((id) => `${id};2`)].every((id) => rows.some(([uniqueid]) => uniqueid === id))
   )
-  t.strictSame(
-    records.filter(([, linkedid = ""]) => !ids.includes(linkedid)),
-    [],
-    "then all records of a call, including its way through the dialplan, have the call_id as linkedid"
-  )
+  const strays = records.filter(([, linkedid = ""]) => !ids.includes(linkedid))
+  t.strictSame(strays, [], "then all records of a call, including its way through the dialplan, have the call_id as linkedid")
   const ends = await recordsFrom(scene.asterisk, "cel-custom/match.csv", (rows) =>
     ids.every((id) => rows.some(([type, uniqueid]) => type === "CHAN_END" && uniqueid === id))
   )
-  t.strictSame(
-    ends.filter(([type, uniqueid = "", linkedid = ""]) => type === "CHAN_END" && !uniqueid.startsWith("media-") && !ids.includes(linkedid)),
-    [],
-    "and so have its events"
+  const strayEnds = ends.filter(
+    ([type, uniqueid = "", linkedid = ""]) => type === "CHAN_END" && !uniqueid.startsWith("media-") && !ids.includes(linkedid)
   )
+  t.strictSame(strayEnds, [], "and so have its events")
 }
 
 const overTls = async (t: Test, scene: Scene) => {
@@ -172,11 +162,8 @@ const withAccount = async (t: Test, scene: Scene, other: GeneratedAsterisk) => {
   t.match(runs.get(echoes), { gathered_context: { hangup_cause: "duration_exceeded" } })
   t.ok((await loudestOfCallee(runs.get(echoes))) > 1_000, "then a callee who answers hears the agent, over RTP")
   const records = await recordsFrom(other, "cdr-csv/Master.csv", (rows) => rows.length > 0)
-  t.strictSame(
-    records.map((row) => row[2]),
-    [echoes],
-    "and the provider has had one call"
-  )
+  const rung = records.map((row) => row[2])
+  t.strictSame(rung, [echoes], "and the provider has had one call")
 }
 
 /** Asterisk's own AMD() listens to the callee before the agent does. */
@@ -242,8 +229,7 @@ t.test("given an engine and an Asterisk with generated files, when a campaign is
 })
 
 t.test("given the generator", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-generate-"))
-  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(t)
   const [one, two] = [join(folder, "one"), join(folder, "two")]
   const passwordIn = async (path: string) => /^password = (\S+)$/m.exec(await readFile(join(path, "ari.conf"), "utf8"))?.[1]
 

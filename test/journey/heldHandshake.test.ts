@@ -2,10 +2,10 @@
  * Asterisk is behind TLS, and its handshakes take seconds. A request that waits for one is sent only if it is still wanted when the connection is
  * established. Judged by the requests that arrive, and by the callees.
  */
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import t, { type Test } from "tap"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { contactStates, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { dialsOf } from "#test/support/neverLeft.ts"
 import { cert } from "#test/support/tlsCertificate.ts"
@@ -19,8 +19,7 @@ const HANDSHAKE_MILLIS = 3500
 
 /** A campaign whose first requests all wait for their handshakes. */
 const given = async (t: Test) => {
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-tls-"))
-  t.teardown(() => rm(folder, { force: true, recursive: true }))
+  const folder = temporaryFolder(t)
   const NODE_EXTRA_CA_CERTS = join(folder, "ca.pem")
   await writeFile(NODE_EXTRA_CA_CERTS, cert)
   const fronts: Array<TlsFront> = []

@@ -58,11 +58,8 @@ const thenItRang = async (t: Test, world: World, runId: unknown, times: number, 
   await until("end of the call", async () => ((await rows()).every(({ state }) => state === "ended") ? true : undefined))
   t.strictSame([...(await rows())], [{ run: runId, state: "ended", outcome }], "then there is one run, with the right outcome")
   const { log } = world.emulator
-  t.strictSame(
-    log.entries.filter(({ kind }) => kind === "originate").map((entry) => entry.number),
-    new Array<string>(times).fill(number),
-    `then the phone rang ${times === 0 ? "never" : "once"}`
-  )
+  const rang = log.entries.filter(({ kind }) => kind === "originate").map((entry) => entry.number)
+  t.strictSame(rang, new Array<string>(times).fill(number), `then the phone rang ${times === 0 ? "never" : "once"}`)
 }
 
 const callPath = ({ agentUuid }: World) => `/public/agent/workflow/${agentUuid}`

@@ -34,10 +34,7 @@ const runsOf = (world: World) =>
 /** `appear` lets Asterisk place the calls, which happens after `meanwhile` at the latest. Returns when the engine could first learn of them. */
 const check = async (t: Test, meanwhile: (world: World, asterisk: AriEmulator, appear: () => void) => Promise<number>, ending = "11") => {
   const { asterisk, proxy, world } = await behindProxy(t)
-  let release = () => {}
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
   t.teardown(release)
   proxy.befall(fates.holdUntil(released), isDial, 2)
   const { id } = await world.campaign([...numbersOf(2, [ending]), ...numbersOf(3, ["01"], "+1556")], { max_concurrency: 2 })
@@ -57,30 +54,23 @@ const check = async (t: Test, meanwhile: (world: World, asterisk: AriEmulator, a
   await untilTrue("late calls that were ended", () => lateEnds() >= 2)
   const late = asterisk.log.entries.filter(isLate)
   const firstEnd = late.find(({ kind }) => kind === "ended")?.at ?? 0
-  t.strictSame(
-    asterisk.log.entries.filter((entry) => entry.kind === "originate" && !isLate(entry) && entry.at < firstEnd),
-    [],
-    "then nobody else is dialed while they may still appear"
-  )
+  const early = asterisk.log.entries.filter((entry) => entry.kind === "originate" && !isLate(entry) && entry.at < firstEnd)
+  t.strictSame(early, [], "then nobody else is dialed while they may still appear")
   const lives = late
     .filter(({ kind }) => kind === "originate")
     .map(
       ({ at, channelId }) =>
         (late.find((entry) => entry.kind === "ended" && entry.channelId === channelId)?.at ?? Infinity) - Math.max(at, heardFrom)
     )
-  t.ok(
-    lives.every((millis) => millis < lateness.allow(5000)),
-    `then each is hung up within 5 s: ${lives.map(Math.round).join(", ")}`
-  )
+  const areShort = lives.every((millis) => millis < lateness.allow(5000))
+  t.ok(areShort, `then each is hung up within 5 s: ${lives.map(Math.round).join(", ")}`)
   t.strictSame([...new Set(late.flatMap(({ by, kind }) => (kind === "ended" ? [by] : [])))], ["us"])
   await world.api.untilState(id, "completed")
   t.ok(asterisk.log.mostLive() <= 2, `then the cap holds: ${asterisk.log.mostLive()}`)
   t.strictSame([...asterisk.log.dialsByNumber().values()], [1, 1, 1, 1, 1], "then everybody is called once")
   const runs = await runsOf(world)
-  t.strictSame(
-    runs.map(({ outcome }) => outcome),
-    ["unknown", "unknown", "answered", "answered", "answered"]
-  )
+  const outcomes = runs.map(({ outcome }) => outcome)
+  t.strictSame(outcomes, ["unknown", "unknown", "answered", "answered", "answered"])
   t.match(
     runs.slice(0, 2).map(({ annotations }) => annotations?.["late_call"]),
     Array.from({ length: 2 }, () => ({ appeared_at: /^2/, ended_at: /^2/ })),
@@ -96,16 +86,13 @@ const trunkIsUp = (world: World) =>
     return JSON.stringify(body).includes('"up"')
   })
 
-t.test(
-  "given requests that Asterisk holds until their attempts are written off, and an engine that is killed in the meantime",
-  { buffered: true },
-  (t) =>
-    check(t, async (world) => {
-      await world.end("SIGKILL")
-      await world.launch()
-      await trunkIsUp(world)
-      return 0
-    })
+t.test("given requests that Asterisk holds until they are written off, and an engine that is killed", { buffered: true }, (t) =>
+  check(t, async (world) => {
+    await world.end("SIGKILL")
+    await world.launch()
+    await trunkIsUp(world)
+    return 0
+  })
 )
 
 t.test("given the same, and phones that start to ring while there is no engine, so that only a list shows them", { buffered: true }, (t) =>

@@ -6,12 +6,12 @@ import { startCallNode } from "#test/support/callNode.ts"
 import type { Environment } from "#test/support/EngineProcess.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { redisUnavailable, startRedis } from "#test/support/redis.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { untilTrue, World } from "#test/support/engine.ts"
 import { installRecognizer, recognizerName } from "#test/support/installRecognizer.ts"
 import { placeAll } from "#test/support/singleCalls.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
 import { makeMouth } from "#test/support/utterances.ts"
-import { newFolder } from "./cluster.ts"
 
 const words = "Quinces ripen behind the lighthouse. Do you want one?"
 /** What callees could say. None does, but an agent converses only if it can hear. */
@@ -27,7 +27,7 @@ const workflow_definition = {
 
 /** An engine whose agent converses, and a second one beside it. */
 const openTwo = async (t: Test, environment: Environment = {}) => {
-  const folder = await newFolder(t)
+  const folder = temporaryFolder(t)
   const world = await World.open(t, {
     emulator: { ringMillis: 50, seed: 11, talkMillis: 300 },
     environment: {

@@ -1,10 +1,10 @@
 /** What an operator sees of a running engine: its metrics, its health, and what keeps it from being ready. */
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
-import { chmodSync, mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { chmodSync } from "node:fs"
 import { join } from "node:path"
 import t, { type Test } from "tap"
 import { EmbeddedPostgres } from "#runtime/postgres/EmbeddedPostgres.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { aloud, placedBy, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { countOf, type Figures, growth, parse } from "#test/support/prometheus.ts"
 
@@ -48,15 +48,15 @@ t.test("given an engine with metrics", { buffered: true }, async (t) => {
     await api.untilState(id, "completed")
     await untilTrue("campaign that is over", async () => countOf(await figuresOf(world), "campaigns_running") === 0)
     const after = await figuresOf(world)
-    t.strictSame(
-      ["calls_live", "campaigns_running", "trunks_up", "trunks_down"].map((name) => [before, after].map(({ values }) => values.get(name))),
-      [
-        [0, 0],
-        [0, 0],
-        [0, 1],
-        [0, 0]
-      ]
+    const gauges = ["calls_live", "campaigns_running", "trunks_up", "trunks_down"].map((name) =>
+      [before, after].map(({ values }) => values.get(name))
     )
+    t.strictSame(gauges, [
+      [0, 0],
+      [0, 0],
+      [0, 1],
+      [0, 0]
+    ])
     const outcomes = Map.groupBy(await placedBy(sql, id), ({ outcome }) => outcome)
     t.strictSame([...outcomes.keys()].toSorted(), ["answered", "busy", "failed", "no_answer"])
     const rang = numbers.filter((number) => ["01", "13"].includes(number.slice(-2))).length
@@ -82,11 +82,8 @@ t.test("given an engine with metrics", { buffered: true }, async (t) => {
     t.notMatch(text, /Zq7canary/, "no name of an organization")
     t.notMatch(text, /Reminder/, "no name of a campaign or an agent")
     const digits = [...numbers.map((number) => number.slice(1)), "15550100001"]
-    t.strictSame(
-      digits.filter((number) => text.includes(number)),
-      [],
-      "no phone number"
-    )
+    const found = digits.filter((number) => text.includes(number))
+    t.strictSame(found, [], "no phone number")
     t.notMatch(text, new RegExp(`${apiKey}|${log.entries[0]?.channelId}`), "no key, and no call's id")
   })
 
@@ -122,10 +119,8 @@ t.test("given a trunk with a wrong password and one whose address nothing listen
     api.ask("POST", `/public/agent/workflow/${agentUuid}`, { phone_number: "+15550100001", telephony_configuration_id })
 
   await t.test("when calls have been attempted, then both are listed with the reason, and the engine is ready", async (t) => {
-    t.match(
-      [await call(refused), await call(unreachable)].map(({ status }) => status >= 400),
-      [true, true]
-    )
+    const areRefused = [await call(refused), await call(unreachable)].map(({ status }) => status >= 400)
+    t.match(areRefused, [true, true])
     await untilTrue("trunks that are down", async () => JSON.stringify(await trunks()).split('"status":"down"').length === 3)
     t.strictSame(await ready(), {
       status: 200,
@@ -160,8 +155,7 @@ t.test("given a trunk with a wrong password and one whose address nothing listen
 
 /** A separate Postgres that a test may stop. */
 const ownPostgres = (t: Test) => {
-  const folder = mkdtempSync(join(tmpdir(), "trunkline-operations-"))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(t)
   // Postgres does not run as root, and must be able to pass through the folder.
   chmodSync(folder, 0o711)
   let scope = Scope.makeUnsafe()

@@ -4,12 +4,13 @@
  */
 import t, { type Test } from "tap"
 import { type EngineProcess, type Environment, wrote } from "#test/support/EngineProcess.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { attemptsOf, nowMillis, untilTrue, type World } from "#test/support/engine.ts"
 import { watchLateness } from "#test/support/lateness.ts"
 import { launchBehindProxy } from "#test/support/neverLeft.ts"
 import type { TcpProxy } from "#test/support/TcpProxy.ts"
 import { cap, recordsOfHungUp, longCampaign, originatesSince } from "#test/support/rivals.ts"
-import { another, newFolder, sharing } from "./cluster.ts"
+import { another, sharing } from "./cluster.ts"
 
 // Most of each story is waiting.
 t.jobs = 4
@@ -25,7 +26,7 @@ for (const where of ["the same folder", "a folder of its own"]) {
     const { id, world } = await longCampaign(t, shared)
     await world.api.start(id)
     await world.seen("answered", cap)
-    const next = await beside(t, world, { ...shared, ...(isApart ? { DATA_DIR: await newFolder(t), NODE_NAME: "second" } : {}) })
+    const next = await beside(t, world, { ...shared, ...(isApart ? { DATA_DIR: temporaryFolder(t), NODE_NAME: "second" } : {}) })
     await wrote(next, "stands by")
     await wrote(next, /engine journey \(process \d+ on \S+, since \S+\)/)
     await world.seen("answered", world.emulator.log.count("answered") + 2 * cap)
@@ -64,11 +65,8 @@ t.test("given an engine that is frozen, when another one has taken its place and
   const dialed = entries.filter(({ at, kind }) => kind === "originate" && at >= woken).map(({ channelId }) => channelId)
   const second = await world.sql<Array<{ id: string }>>`SELECT id FROM attempts WHERE node = 'second'`
   const theirs = new Set(second.map((attempt) => attempt.id))
-  t.strictSame(
-    dialed.filter((channelId) => !theirs.has(channelId)),
-    [],
-    "and nothing of it leaves"
-  )
+  const strays = dialed.filter((channelId) => !theirs.has(channelId))
+  t.strictSame(strays, [], "and nothing of it leaves")
   t.ok(ours.size > 0)
   const dials = entries.filter(({ kind }) => kind === "originate").map(({ channelId }) => channelId)
   t.equal(new Set(dials).size, dials.length, "no attempt was dialed twice")

@@ -71,7 +71,7 @@ const serviceFrom = async (folder: string, author: string, name: string) => {
 
 export const openPackages = async (t: Test): Promise<Packages> => {
   // Outside the project, whose own name and packages would be found from any folder in it.
-  const folder = await temporaryFolder(t)
+  const folder = temporaryFolder(t)
   await must(root, "npm", "pack", "--offline", "--silent", "--pack-destination", folder)
   const files = (await must(folder, "tar", "-tzf", tarball)).trim().split("\n")
   const { installation, project, start } = await commandsOf()
