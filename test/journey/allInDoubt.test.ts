@@ -43,19 +43,15 @@ const thenItGoesOn = async (t: Test, { id, swallowed, world }: Awaited<ReturnTyp
   return done
 }
 
-t.test(
-  "given calls that are all in doubt, when the engine is killed, then the campaign continues within minutes",
-  { buffered: true },
-  async (t) => {
-    const scene = await givenAllInDoubt(t)
-    const { id, world } = scene
-    await untilTrue("both written off", async () => (await contactStates(world.sql, id))["failed"] === cap)
-    await world.end("SIGKILL")
-    await world.launch()
-    const done = await thenItGoesOn(t, scene)
-    t.ok(eventsOf(done)["waiting_for_capacity"], "its log says what it waited for")
-  }
-)
+t.test("given calls that are all in doubt, when the engine is killed, then the campaign soon continues", { buffered: true }, async (t) => {
+  const scene = await givenAllInDoubt(t)
+  const { id, world } = scene
+  await untilTrue("both written off", async () => (await contactStates(world.sql, id))["failed"] === cap)
+  await world.end("SIGKILL")
+  await world.launch()
+  const done = await thenItGoesOn(t, scene)
+  t.ok(eventsOf(done)["waiting_for_capacity"], "its log says what it waited for")
+})
 
 /** Kills the engine while it is unknown whether its requests were received. */
 const givenKilledUnanswered = async (t: Test) => {
@@ -67,19 +63,15 @@ const givenKilledUnanswered = async (t: Test) => {
 
 t.test("given an engine that is killed before any answer", { buffered: true }, async (t) => {
   t.jobs = 3
-  t.test(
-    "when it comes back without its journal, then its requests may have left, and are not sent again",
-    { buffered: true },
-    async (t) => {
-      const scene = await givenKilledUnanswered(t)
-      const { id, world } = scene
-      await rm(join(world.dataDir, "journal"), { recursive: true })
-      await world.launch()
-      await thenItGoesOn(t, scene)
-      const attempts = await attemptsOf(world.sql, id)
-      t.equal(attempts.filter(({ outcome }) => outcome === "unknown").length, cap, "what became of them is not known")
-    }
-  )
+  t.test("when it comes back without its journal, then its requests may have left, and are not repeated", { buffered: true }, async (t) => {
+    const scene = await givenKilledUnanswered(t)
+    const { id, world } = scene
+    await rm(join(world.dataDir, "journal"), { recursive: true })
+    await world.launch()
+    await thenItGoesOn(t, scene)
+    const attempts = await attemptsOf(world.sql, id)
+    t.equal(attempts.filter(({ outcome }) => outcome === "unknown").length, cap, "what became of them is not known")
+  })
   t.test("when it comes back with its clock an hour slow, then it also continues within minutes", { buffered: true }, async (t) => {
     const scene = await givenKilledUnanswered(t)
     const { world } = scene

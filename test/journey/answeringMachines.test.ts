@@ -40,55 +40,43 @@ const callOne = async (number = "", detection: object = {}, maxRetries = 0) => {
 }
 const gathered = (run: Run | undefined) => run?.gathered_context ?? {}
 
-t.test(
-  "given an agent without settings for machines, when a machine answers, then the call is ended during its greeting",
-  { buffered: true },
-  async (t) => {
-    const lateness = watchLateness()
-    const { calls, ended: end, millis, run } = await callOne(ended)
-    t.match(end, { by: "us" })
-    t.ok(millis < lateness.allow(5500), `after ${Math.round(millis)} ms`)
-    t.equal(calls, 1)
-    t.match(gathered(run), { answered_by: "machine", call_disposition: "voicemail_detected", hangup_cause: "machine_detected" })
-    t.notOk("voicemail_message" in gathered(run))
-  }
-)
+t.test("given an agent without settings for machines, when one answers, then its greeting is cut short", { buffered: true }, async (t) => {
+  const lateness = watchLateness()
+  const { calls, ended: end, millis, run } = await callOne(ended)
+  t.match(end, { by: "us" })
+  t.ok(millis < lateness.allow(5500), `after ${Math.round(millis)} ms`)
+  t.equal(calls, 1)
+  t.match(gathered(run), { answered_by: "machine", call_disposition: "voicemail_detected", hangup_cause: "machine_detected" })
+  t.notOk("voicemail_message" in gathered(run))
+})
 
-t.test(
-  "given an agent that leaves a message, when a machine answers, then it records the message and nothing else",
-  { buffered: true },
-  async (t) => {
-    const lateness = watchLateness()
-    const { calls, ended, loud, millis, run } = await callOne(messaged, { action: "leave_message", message }, 2)
-    // The greeting, which stops when the machine is detected, is followed by silence. On a busy machine, the greeting itself may have pauses as
-    // long.
-    const from = loud.findLastIndex((isLoud, frame) => isLoud && frame > 2 * 50 && !loud.slice(frame - 40, frame).includes(true))
-    const until = loud.lastIndexOf(true)
-    t.match(ended, { by: "us" })
-    t.equal(calls, 1)
-    // What the machine's process was too late to hear is missing in between.
-    t.ok(from >= recordsFrom - slack - lateness.worst() / 20, `it begins after ${from * 20} ms`)
-    t.ok(until - from > 50, `it lasts ${(until - from) * 20} ms`)
-    t.ok(millis > until * 20, "and it is not cut")
-    t.match(gathered(run), {
-      answered_by: "machine",
-      call_disposition: "voicemail_detected",
-      hangup_cause: "machine_detected",
-      voicemail_message: "left"
-    })
-    const [contact] = await world.sql`SELECT state, last_outcome FROM contacts WHERE phone_number = ${messaged ?? ""}`
-    t.strictSame({ ...contact }, { state: "completed", last_outcome: "voicemail" }, "nobody calls again to leave another one")
-  }
-)
+t.test("given an agent that leaves a message, when a machine answers, then it records that alone", { buffered: true }, async (t) => {
+  const lateness = watchLateness()
+  const { calls, ended, loud, millis, run } = await callOne(messaged, { action: "leave_message", message }, 2)
+  // The greeting, which stops when the machine is detected, is followed by silence. On a busy machine, the greeting itself may have pauses as
+  // long.
+  const from = loud.findLastIndex((isLoud, frame) => isLoud && frame > 2 * 50 && !loud.slice(frame - 40, frame).includes(true))
+  const until = loud.lastIndexOf(true)
+  t.match(ended, { by: "us" })
+  t.equal(calls, 1)
+  // What the machine's process was too late to hear is missing in between.
+  t.ok(from >= recordsFrom - slack - lateness.worst() / 20, `it begins after ${from * 20} ms`)
+  t.ok(until - from > 50, `it lasts ${(until - from) * 20} ms`)
+  t.ok(millis > until * 20, "and it is not cut")
+  t.match(gathered(run), {
+    answered_by: "machine",
+    call_disposition: "voicemail_detected",
+    hangup_cause: "machine_detected",
+    voicemail_message: "left"
+  })
+  const [contact] = await world.sql`SELECT state, last_outcome FROM contacts WHERE phone_number = ${messaged ?? ""}`
+  t.strictSame({ ...contact }, { state: "completed", last_outcome: "voicemail" }, "nobody calls again to leave another one")
+})
 
-t.test(
-  "given an agent that continues, when a machine answers, then it hears all that is said, and the run says what answered",
-  { buffered: true },
-  async (t) => {
-    const { loud, millis, run } = await callOne(continued, { action: "continue" })
-    t.ok(loud.lastIndexOf(true) > 6 * 50, `the greeting lasts until ${loud.lastIndexOf(true) * 20} ms`)
-    t.ok(millis > 12_000, `it lasts ${Math.round(millis)} ms`)
-    t.match(gathered(run), { answered_by: "machine", call_disposition: "call_duration_exceeded" })
-    t.notOk("voicemail_message" in gathered(run))
-  }
-)
+t.test("given an agent that continues, when a machine answers, then it hears all and is in the run", { buffered: true }, async (t) => {
+  const { loud, millis, run } = await callOne(continued, { action: "continue" })
+  t.ok(loud.lastIndexOf(true) > 6 * 50, `the greeting lasts until ${loud.lastIndexOf(true) * 20} ms`)
+  t.ok(millis > 12_000, `it lasts ${Math.round(millis)} ms`)
+  t.match(gathered(run), { answered_by: "machine", call_disposition: "call_duration_exceeded" })
+  t.notOk("voicemail_message" in gathered(run))
+})

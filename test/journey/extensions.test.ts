@@ -78,29 +78,26 @@ t.test("given a configuration that lists some", async (t) => {
     t.equal(dialed().length - before, 3)
   })
 
-  t.test(
-    "when they are removed while a campaign runs, then the campaign is paused and says why, and nobody is called or lost",
-    async (t) => {
-      const id = idOf((await create(Array.from({ length: 90 }, (_, at) => String(1501 + 5 * at)))).body)
-      await sql`UPDATE campaigns SET rate_limit = 1 WHERE id = ${id}`
-      const before = dialed().length
-      await api.start(id)
-      await untilTrue("first call", () => dialed().length > before)
-      await list([])
-      const { logs } = await api.untilState(id, "paused")
-      t.match(logs.at(-1), {
-        event: "telephony_configuration_unavailable",
-        details: { detail: /not an extension that .* lists$/ }
-      })
-      const states = await contactStates(sql, id)
-      t.notOk(states["failed"], JSON.stringify([states, await placedBy(sql, id)]))
-      const placed = dialed().length
-      await list(["1000-1999"])
-      await api.resume(id)
-      await untilTrue("next call", () => dialed().length > placed)
-      await api.pause(id)
-    }
-  )
+  t.test("when they are removed while a campaign runs, then it is paused and says why, and nobody is called or lost", async (t) => {
+    const id = idOf((await create(Array.from({ length: 90 }, (_, at) => String(1501 + 5 * at)))).body)
+    await sql`UPDATE campaigns SET rate_limit = 1 WHERE id = ${id}`
+    const before = dialed().length
+    await api.start(id)
+    await untilTrue("first call", () => dialed().length > before)
+    await list([])
+    const { logs } = await api.untilState(id, "paused")
+    t.match(logs.at(-1), {
+      event: "telephony_configuration_unavailable",
+      details: { detail: /not an extension that .* lists$/ }
+    })
+    const states = await contactStates(sql, id)
+    t.notOk(states["failed"], JSON.stringify([states, await placedBy(sql, id)]))
+    const placed = dialed().length
+    await list(["1000-1999"])
+    await api.resume(id)
+    await untilTrue("next call", () => dialed().length > placed)
+    await api.pause(id)
+  })
 })
 
 const idOf = (body: unknown): number => (body instanceof Object && "id" in body ? Number(body.id) : Number.NaN)

@@ -77,11 +77,8 @@ t.test("given calls that are up, when their engine is asked to stop", { buffered
   t.ok(emulator.log.mostLive() <= cap + 3, "nor any above the caps")
   await judge(t, world, id, cap + 3)
   const attempts = await attemptsOf(sql, id)
-  t.strictSame(
-    attempts.filter(({ outcome, state }) => state !== "void" && (outcome === "unknown" || outcome === "error")),
-    [],
-    "what became of each is known"
-  )
+  const unknown = attempts.filter(({ outcome, state }) => state !== "void" && (outcome === "unknown" || outcome === "error"))
+  t.strictSame(unknown, [], "what became of each is known")
   t.ok((await dialsOf(world, "journey")).length >= cap)
   t.strictSame([...(await sql`SELECT node FROM leaving_engines`)], [], "and nothing of the old one is left")
 })
@@ -100,27 +97,23 @@ t.test("given an engine that is leaving, when it is killed", { buffered: true },
   await wrote(next, "have left behind is settled")
 })
 
-t.test(
-  "given an engine that is leaving, when one of the same name stands by, then that one waits for the calls",
-  { buffered: true },
-  async (t) => {
-    const { id, world } = await openTalking(t)
-    const { emulator, engine: old } = world
-    const next = await standby(t, world, { NODE_NAME: "journey" })
-    old.kill("SIGTERM")
-    await untilTrue("word of it", async () => (await world.sql`SELECT 1 FROM leaving_engines`).length === 1)
-    const before = emulator.log.entries.length
-    emulator.letTalk(false)
-    t.equal((await old.exited).code, 0)
-    world.become({ ...next, url: await next.ready })
-    await world.api.untilState(id, "completed")
-    const kinds = emulator.log.entries.slice(before).map(({ kind }) => kind)
-    const first = kinds.slice(0, kinds.indexOf("originate")).filter((kind) => kind === "ended")
-    t.equal(first.length, cap, "and dials nothing before they are over")
-    t.strictSame(await recordsOfHungUp(world), [])
-    await judge(t, world, id, cap)
-  }
-)
+t.test("given an engine that is leaving, when one of its name stands by, then that waits for the calls", { buffered: true }, async (t) => {
+  const { id, world } = await openTalking(t)
+  const { emulator, engine: old } = world
+  const next = await standby(t, world, { NODE_NAME: "journey" })
+  old.kill("SIGTERM")
+  await untilTrue("word of it", async () => (await world.sql`SELECT 1 FROM leaving_engines`).length === 1)
+  const before = emulator.log.entries.length
+  emulator.letTalk(false)
+  t.equal((await old.exited).code, 0)
+  world.become({ ...next, url: await next.ready })
+  await world.api.untilState(id, "completed")
+  const kinds = emulator.log.entries.slice(before).map(({ kind }) => kind)
+  const first = kinds.slice(0, kinds.indexOf("originate")).filter((kind) => kind === "ended")
+  t.equal(first.length, cap, "and dials nothing before they are over")
+  t.strictSame(await recordsOfHungUp(world), [])
+  await judge(t, world, id, cap)
+})
 
 /** Phones ring, and an engine that took their calls over from one that was killed has been asked to stop. A third one dials in its place. */
 const openTakenOver = async (t: Test) => {

@@ -55,8 +55,9 @@ t.test("given an engine for one call with audio and a call node for ten, when ca
   }
   const rows = await world.sql<Array<{ node: string; calls: number }>>`
     SELECT node, count(*)::int AS calls FROM attempts WHERE state IN ('sent', 'answered') GROUP BY node ORDER BY node`
+  const carried = rows.map(({ calls, node }) => [node, calls])
   t.strictSame(
-    rows.map(({ calls, node }) => [node, calls]),
+    carried,
     [
       ["journey", 1],
       ["left", 8]

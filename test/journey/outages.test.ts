@@ -3,7 +3,7 @@ import { glob, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import t from "tap"
 import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
-import { dialsOf, launchBehindProxy } from "#test/support/neverLeft.ts"
+import { dialsOf, launchBehindProxy, numbersDialed } from "#test/support/neverLeft.ts"
 import { wrote } from "#test/support/EngineProcess.ts"
 
 // Most of the time is spent waiting for the database to come back.
@@ -47,9 +47,7 @@ t.test("given a database that is away for longer than a minute, when it comes ba
   const next = dialsOf(world)[before]
   t.comment(`the next dial came ${next === undefined ? "never" : Math.round(next.at - back)} ms after the database`)
   t.strictSame(
-    dialsOf(world)
-      .map(({ number }) => number)
-      .toSorted(),
+    numbersDialed(world),
     numbersOf(40, ["01"]).toSorted(),
     "then the campaign continues by itself, and everybody is called once"
   )
@@ -75,13 +73,7 @@ t.test("given a database that refuses claims while it is restarting, when it acc
   await api.start(id)
   const done = await api.untilState(id, "completed")
   t.notOk(eventsOf(done)["campaign_paused"], "then it is not paused because of that, and continues by itself")
-  t.strictSame(
-    dialsOf(world)
-      .map(({ number }) => number)
-      .toSorted(),
-    numbersOf(10, ["01"]).toSorted(),
-    "then everybody is called once"
-  )
+  t.strictSame(numbersDialed(world), numbersOf(10, ["01"]).toSorted(), "then everybody is called once")
 })
 
 t.test("given calls that end while the database is away, when the engine dies too", { buffered: true }, async (t) => {
@@ -103,11 +95,8 @@ t.test("given calls that end while the database is away, when the engine dies to
   await world.end("SIGKILL")
   await world.launch()
   await world.api.untilState(id, "completed")
-  t.strictSame(
-    (await attemptsOf(world.sql, id)).map(({ cause, outcome }) => `${outcome}: ${cause}`),
-    new Array<string>(6).fill("answered: normal_clearing"),
-    "then the next process knows how they ended"
-  )
+  const ends = (await attemptsOf(world.sql, id)).map(({ cause, outcome }) => `${outcome}: ${cause}`)
+  t.strictSame(ends, new Array<string>(6).fill("answered: normal_clearing"), "then the next process knows how they ended")
   await judge(t, world, id, 100)
 })
 

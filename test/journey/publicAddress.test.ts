@@ -3,10 +3,10 @@
  * phones ring while the carrier cannot reach the engine.
  */
 import { createServer, request, type IncomingMessage } from "node:http"
-import type { AddressInfo } from "node:net"
 import t, { type Test } from "tap"
 import { contactStates, numbersOf, untilTrue } from "#test/support/engine.ts"
 import { freePort } from "#test/support/freePort.ts"
+import { localPort } from "#test/support/localPort.ts"
 import { carriers, openThrough } from "#test/support/hostedCarriers.ts"
 import { callsIn, deafIn } from "./deaf.ts"
 
@@ -45,13 +45,11 @@ const startProxy = async (t: Test, port: number) => {
     })
     forwarded.end()
   })
-  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve))
+  proxy.url = `http://127.0.0.1:${await localPort(http)}`
   t.teardown(() => {
     http.closeAllConnections()
     http.close()
   })
-  // Listening on TCP, so neither a path nor null.
-  proxy.url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
   return proxy
 }
 

@@ -106,27 +106,24 @@ t.test("given restored files, which no engine can detect", { buffered: true }, a
   })
 })
 
-t.test(
-  "given an engine that dials, when its database is replaced by a copy, then it exits, and the next one pauses everything",
-  async (t) => {
-    const { id, world } = await open(t)
-    // The campaign must not be over before its database is replaced.
-    world.emulator.letTalk(true)
-    await world.api.start(id)
-    await world.seen("answered", 2)
-    await world.sql.end()
-    const { href, pathname } = new URL(world.environment["DATABASE_URL"] ?? "")
-    const name = pathname.slice(1)
-    const admin = witness(new URL("/postgres", href).href)
-    t.teardown(() => admin.end())
-    await admin`ALTER DATABASE ${admin(name)} ALLOW_CONNECTIONS false`
-    await copied(t, href)
-    await admin`ALTER DATABASE ${admin(name)} RENAME TO ${admin(`${name}_before`)}`
-    t.teardown(() => admin`DROP DATABASE ${admin(`${name}_before`)}`)
-    await admin`ALTER DATABASE ${admin(`${name}_copy`)} RENAME TO ${admin(name)}`
-    t.equal((await world.engine.exited).code, 1)
-    t.match(world.output(), /The database was replaced by a copy while this engine ran: start it again/)
-    await world.launch()
-    t.equal((await world.api.campaign(id)).state, "paused")
-  }
-)
+t.test("given an engine that dials, when its database becomes a copy, then it exits, and the next pauses all", async (t) => {
+  const { id, world } = await open(t)
+  // The campaign must not be over before its database is replaced.
+  world.emulator.letTalk(true)
+  await world.api.start(id)
+  await world.seen("answered", 2)
+  await world.sql.end()
+  const { href, pathname } = new URL(world.environment["DATABASE_URL"] ?? "")
+  const name = pathname.slice(1)
+  const admin = witness(new URL("/postgres", href).href)
+  t.teardown(() => admin.end())
+  await admin`ALTER DATABASE ${admin(name)} ALLOW_CONNECTIONS false`
+  await copied(t, href)
+  await admin`ALTER DATABASE ${admin(name)} RENAME TO ${admin(`${name}_before`)}`
+  t.teardown(() => admin`DROP DATABASE ${admin(`${name}_before`)}`)
+  await admin`ALTER DATABASE ${admin(`${name}_copy`)} RENAME TO ${admin(name)}`
+  t.equal((await world.engine.exited).code, 1)
+  t.match(world.output(), /The database was replaced by a copy while this engine ran: start it again/)
+  await world.launch()
+  t.equal((await world.api.campaign(id)).state, "paused")
+})

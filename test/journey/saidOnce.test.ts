@@ -53,24 +53,19 @@ t.test("given a campaign whose window is closed, and one that finds no slot", as
   })
 })
 
-t.test(
-  "given a campaign through a hosted carrier, when its last number is deleted, then it is paused, and the log says what to do",
-  async (t) => {
-    const carrier = await carriers["Telnyx"]?.(t, { ringMillis: 100, talkMillis: 500 })
-    if (carrier === undefined) throw new Error("no carrier")
-    const world = await openThrough(t, carrier, {})
-    const { id } = await world.campaign(numbersOf(50, ["01"]), { max_concurrency: 1, retry: { maxRetries: 0 } })
-    await world.api.start(id)
-    await untilTrue("a call", () => carrier.log.count("originate") > 0)
-    const numbers = await world.sql<
-      Array<{ id: number; config: number }>
-    >`SELECT id, telephony_configuration_id AS config FROM phone_numbers`
-    for (const number of numbers) {
-      const path = `/organizations/telephony-configs/${number.config}/phone-numbers/${number.id}`
-      t.equal((await world.api.ask("DELETE", path)).status, 200)
-    }
-    const paused = await world.api.untilState(id, "paused")
-    const last = paused.logs.findLast(({ event }) => event === "telephony_configuration_unavailable")
-    t.match(last, { message: /no phone number left to call from/, details: { detail: /Add or activate one/ } })
+t.test("given a campaign through a hosted carrier, when its last number is deleted, then it pauses, and says why", async (t) => {
+  const carrier = await carriers["Telnyx"]?.(t, { ringMillis: 100, talkMillis: 500 })
+  if (carrier === undefined) throw new Error("no carrier")
+  const world = await openThrough(t, carrier, {})
+  const { id } = await world.campaign(numbersOf(50, ["01"]), { max_concurrency: 1, retry: { maxRetries: 0 } })
+  await world.api.start(id)
+  await untilTrue("a call", () => carrier.log.count("originate") > 0)
+  const numbers = await world.sql<Array<{ id: number; config: number }>>`SELECT id, telephony_configuration_id AS config FROM phone_numbers`
+  for (const number of numbers) {
+    const path = `/organizations/telephony-configs/${number.config}/phone-numbers/${number.id}`
+    t.equal((await world.api.ask("DELETE", path)).status, 200)
   }
-)
+  const paused = await world.api.untilState(id, "paused")
+  const last = paused.logs.findLast(({ event }) => event === "telephony_configuration_unavailable")
+  t.match(last, { message: /no phone number left to call from/, details: { detail: /Add or activate one/ } })
+})

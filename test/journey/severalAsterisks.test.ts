@@ -77,15 +77,10 @@ t.test("given one that dies in mid-campaign, then the other takes over what has 
   t.comment(`${cut} calls were up when it died; lost: ${lost.map(({ cause }) => cause).join(", ")}`)
   t.ok(lost.length >= 1 && lost.length <= cut + 12, "then only its own calls are lost")
   const wasAtSecond = new Set(dialsOf(second).map(({ channelId }) => channelId))
-  t.strictSame(
-    lost.filter(({ id: callId }) => wasAtSecond.has(callId)),
-    [],
-    "then none of the other's are lost"
-  )
-  t.ok(
-    lost.every(({ cause }) => cause === "trunk_lost" || cause === "written_off"),
-    "then they are recorded as such"
-  )
+  const theirs = lost.filter(({ id: callId }) => wasAtSecond.has(callId))
+  t.strictSame(theirs, [], "then none of the other's are lost")
+  const areLost = lost.every(({ cause }) => cause === "trunk_lost" || cause === "written_off")
+  t.ok(areLost, "then they are recorded as such")
   t.notOk(eventsOf(done)["campaign_paused"], "then the campaign was never paused")
   await wrote(world, "an endpoint of a trunk is down")
   const outages = await until("entry about the outage", async () => {
@@ -111,10 +106,8 @@ t.test("given calls up on both, when the engine is killed and one of them is awa
   await world.api.start(id)
   await untilTrue("conversations", async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "answered").length === 8)
   const shares = [first.live(), second.live()]
-  t.ok(
-    shares.every((share) => share > 0),
-    `calls are up on both: ${shares.join(" and ")}`
-  )
+  const areBoth = shares.every((share) => share > 0)
+  t.ok(areBoth, `calls are up on both: ${shares.join(" and ")}`)
   await world.end("SIGKILL")
   await second.refuseConnections(true)
   await world.launch()
@@ -125,18 +118,13 @@ t.test("given calls up on both, when the engine is killed and one of them is awa
   )
   const settled = (await attemptsOf(world.sql, id)).filter(({ state }) => state === "ended")
   const wasAtFirst = new Set(dialsOf(first).map(({ channelId }) => channelId))
-  t.ok(
-    settled.every(({ id: callId }) => wasAtFirst.has(callId)),
-    "then calls whose Asterisk is away are not settled"
-  )
+  const wereThere = settled.every(({ id: callId }) => wasAtFirst.has(callId))
+  t.ok(wereThere, "then calls whose Asterisk is away are not settled")
   t.equal(second.live(), shares[1], "then they are up")
   await second.refuseConnections(false)
   await untilTrue("every call is hung up", () => liveAt(both) === 0)
   await world.api.untilState(id, "completed")
   await thenNobodyTwice(t, world, id, bothOf(scene))
-  t.strictSame(
-    (await placedBy(world.sql, id)).map(({ cause }) => cause),
-    new Array<string>(8).fill("node_lost"),
-    "then each was settled at its own"
-  )
+  const causes = (await placedBy(world.sql, id)).map(({ cause }) => cause)
+  t.strictSame(causes, new Array<string>(8).fill("node_lost"), "then each was settled at its own")
 })

@@ -82,24 +82,20 @@ t.test("given single calls on a call node, when the dispatcher is killed, then t
   t.equal(emulator.log.count("originate"), placed, "and nobody is called twice")
 })
 
-t.test(
-  "given single calls, when their call node is killed, then they are hung up and their clients can see it",
-  { buffered: true },
-  async (t) => {
-    const { node, world } = await open(t)
-    const { emulator } = world
-    emulator.letTalk(true)
-    const placed = await placeOnBoth(world, 8)
-    await untilTrue("calls that are up", () => emulator.log.count("answered") === placed)
-    const its = (await attempts(world)).filter((attempt) => attempt.node === "left").length
-    node.kill("SIGKILL")
-    await untilTrue("ends of its calls", () => hungUpByUs(world).length === its)
-    await untilTrue("their runs", async () => (await attempts(world)).every((attempt) => attempt.node === "journey" || attempt.isRunOver))
-    emulator.letTalk(false)
-    await untilTrue("ends of the others", async () => (await attempts(world)).every(({ isRunOver }) => isRunOver))
-    t.equal(emulator.log.count("originate"), placed, "and nobody is called twice")
-  }
-)
+t.test("given single calls, when their call node is killed, then they end and their clients can see it", { buffered: true }, async (t) => {
+  const { node, world } = await open(t)
+  const { emulator } = world
+  emulator.letTalk(true)
+  const placed = await placeOnBoth(world, 8)
+  await untilTrue("calls that are up", () => emulator.log.count("answered") === placed)
+  const its = (await attempts(world)).filter((attempt) => attempt.node === "left").length
+  node.kill("SIGKILL")
+  await untilTrue("ends of its calls", () => hungUpByUs(world).length === its)
+  await untilTrue("their runs", async () => (await attempts(world)).every((attempt) => attempt.node === "journey" || attempt.isRunOver))
+  emulator.letTalk(false)
+  await untilTrue("ends of the others", async () => (await attempts(world)).every(({ isRunOver }) => isRunOver))
+  t.equal(emulator.log.count("originate"), placed, "and nobody is called twice")
+})
 
 t.test("given engines that carry three calls with audio each, when clients place eight at once", { buffered: true }, async (t) => {
   const { world } = await open(t, { MAX_LIVE_MEDIA: "3", RECORDINGS: "on" })
@@ -137,21 +133,16 @@ t.test("given a call node that stands still again and again, when clients place 
     await wait(20)
   }
   const refused = (await replies).filter(({ isPlaced }) => !isPlaced)
-  t.strictSame(
-    refused.filter(({ millis }) => millis < waitMillis),
-    [],
-    "then none is refused early"
-  )
+  const early = refused.filter(({ millis }) => millis < waitMillis)
+  t.strictSame(early, [], "then none is refused early")
   // On a busy machine, a call may wait in vain.
   await placeAll(
     world,
     refused.map(({ number }) => number)
   )
   await untilTrue("calls that are up", () => emulator.log.count("answered") === 20)
-  t.ok(
-    (await attempts(world)).some((attempt) => attempt.node === "left"),
-    "and the call node carries some"
-  )
+  const carriesSome = (await attempts(world)).some((attempt) => attempt.node === "left")
+  t.ok(carriesSome, "and the call node carries some")
   emulator.letTalk(false)
   await untilTrue("ends", async () => (await attempts(world)).every(({ isRunOver }) => isRunOver))
   t.equal(emulator.log.count("originate"), 20, "and nobody is called twice")

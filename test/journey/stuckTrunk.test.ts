@@ -6,7 +6,7 @@ import t from "tap"
 import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { watchLateness } from "#test/support/lateness.ts"
-import { dialsOf } from "#test/support/neverLeft.ts"
+import { dialsOf, numbersDialed } from "#test/support/neverLeft.ts"
 
 // Most of the time is spent waiting.
 t.jobs = 2
@@ -30,11 +30,8 @@ t.test("given an Asterisk that stops answering requests while its events continu
   const single = await api.call(world.agentUuid, number)
   t.equal(single.status, 400, "then a single call is refused")
   t.match(JSON.stringify(single.body), /try again in \d+ s/, "then it is told when to try again")
-  t.strictSame(
-    emulator.requests.filter(({ endpoint }) => endpoint.includes(number)),
-    [],
-    "then the answer comes at once, without a request to wait for"
-  )
+  const placed = emulator.requests.filter(({ endpoint }) => endpoint.includes(number))
+  t.strictSame(placed, [], "then the answer comes at once, without a request to wait for")
 
   await world.engine.forward(100_000)
   t.equal((await api.campaign(id)).state, "running", "then it is not paused after 100 s")
@@ -73,10 +70,7 @@ t.test("given an Asterisk that is stuck for two minutes, when it then carries ou
   const { id } = await world.campaign(numbers, { circuit_breaker: { enabled: false }, max_concurrency: cap })
   await api.start(id)
   await world.seen("ended", cap)
-  let release = () => {}
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
   for (const proxy of proxies)
     proxy.befall(fates.holdUntil(released), ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"))
   await world.engine.forward(120_000)
@@ -95,17 +89,9 @@ t.test("given an Asterisk that is stuck for two minutes, when it then carries ou
     const end = log.entries.find((entry) => entry.kind === "ended" && entry.channelId === channelId)
     return { by: end?.by, millis: Math.round((end?.at ?? Number.POSITIVE_INFINITY) - at) }
   })
-  t.ok(
-    lives.every(({ by, millis }) => by === "us" && millis < lateness.allow(5000)),
-    `then each of them is hung up within 5 s: ${lives.map(({ by, millis }) => `${millis} ms by ${by}`).join(", ")}`
-  )
-  t.strictSame(
-    dialsOf(world)
-      .map(({ number }) => number)
-      .toSorted(),
-    [...numbers].toSorted(),
-    "then everybody is called once"
-  )
+  const areShort = lives.every(({ by, millis }) => by === "us" && millis < lateness.allow(5000))
+  t.ok(areShort, `then each of them is hung up within 5 s: ${lives.map(({ by, millis }) => `${millis} ms by ${by}`).join(", ")}`)
+  t.strictSame(numbersDialed(world), [...numbers].toSorted(), "then everybody is called once")
   // These are the only calls in excess. They have kept their slots, so that the cap is not exceeded.
   await judge(t, world, id, cap)
 })

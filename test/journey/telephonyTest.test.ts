@@ -74,21 +74,16 @@ t.test("given an Asterisk that is set up correctly", { buffered: true }, async (
   await world.seen("ended", 1)
   const again = await test(world, id, { call }, "once")
   t.match(again.tested.call, { status: "initiated", workflow_run_id: Number })
-  t.strictSame(
-    world.emulator.requests.map(({ endpoint }) => endpoint),
-    ["PJSIP/+15550000001@trunk"],
-    "then one is placed"
-  )
+  const endpoints = world.emulator.requests.map(({ endpoint }) => endpoint)
+  t.strictSame(endpoints, ["PJSIP/+15550000001@trunk"], "then one is placed")
   t.equal(
     (await test(world, id, { call: { ...call, phone_number: "15550000001" } }, "other")).status,
     400,
     "then the number is checked as usual"
   )
   const beside = await test(world, id)
-  t.ok(
-    beside.tested.checks.some(({ name, result }) => name === "trunk" && result === "passed"),
-    "then the live trunk is reported"
-  )
+  const isReported = beside.tested.checks.some(({ name, result }) => name === "trunk" && result === "passed")
+  t.ok(isReported, "then the live trunk is reported")
   t.notMatch(world.output(), /another client took/, "then it was left alone")
 })
 

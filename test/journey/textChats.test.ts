@@ -51,10 +51,7 @@ t.test("given an engine that is killed while the model thinks, then the chat is 
 t.test("given an engine that is killed while it writes the turn, then nothing of it is there", async (t) => {
   const { chat, path } = await begin()
   // The run is the last row to be written.
-  let letGo = () => {}
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve
-  })
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
   let isHeld = false
   const lock = world.sql.begin(async (sql) => {
     await sql`SELECT 1 FROM runs WHERE id = ${chat.workflow_run_id} FOR UPDATE`

@@ -169,19 +169,16 @@ t.test("given an engine that dies while a call is in the dialplan, then the next
   t.equal(since().requests, 1)
 })
 
-t.test(
-  "given a reply that is lost, and an Asterisk that cannot say what became of the call, when the dialplan hands it over",
-  async (t) => {
-    const since = watch()
-    const isSending = (path: string) => path.includes("/continue?")
-    let sent = 0
-    proxy.fateOf = ({ method, path }) => {
-      if (isSending(path)) return sent++ === 0 ? fates.resetAfterForwarding : fates.pass
-      return method === "GET" && sent > 0 && path.startsWith("/ari/channels") && !path.includes("/variable") ? fates.error(503) : fates.pass
-    }
-    const run = (await ended(await started("human", [answers], proxy.url))).get(answers)
-    t.equal(proxy.exchanges.filter(({ path }) => isSending(path)).length, 1, "then it is not sent into the dialplan again")
-    t.match(run, { gathered_context: { dialplan: "handed_over", call_disposition: "user_hangup" } }, "and stays the agent's")
-    t.strictSame(since(), { spokenTo: 1, requests: 1 })
+t.test("given a reply that is lost, and a call that Asterisk does not know, when the dialplan hands it over", async (t) => {
+  const since = watch()
+  const isSending = (path: string) => path.includes("/continue?")
+  let sent = 0
+  proxy.fateOf = ({ method, path }) => {
+    if (isSending(path)) return sent++ === 0 ? fates.resetAfterForwarding : fates.pass
+    return method === "GET" && sent > 0 && path.startsWith("/ari/channels") && !path.includes("/variable") ? fates.error(503) : fates.pass
   }
-)
+  const run = (await ended(await started("human", [answers], proxy.url))).get(answers)
+  t.equal(proxy.exchanges.filter(({ path }) => isSending(path)).length, 1, "then it is not sent into the dialplan again")
+  t.match(run, { gathered_context: { dialplan: "handed_over", call_disposition: "user_hangup" } }, "and stays the agent's")
+  t.strictSame(since(), { spokenTo: 1, requests: 1 })
+})

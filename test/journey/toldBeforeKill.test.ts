@@ -59,9 +59,6 @@ t.test("given a call that was written off, when it rings and the engine dies bef
   isAway = false
   await world.launch()
   await untilTrue("end of the call", () => log.count("ended") === 1)
-  t.strictSame(
-    log.entries.filter(({ kind }) => kind === "ended").map(({ by }) => by),
-    ["us"],
-    "then nobody is left in a call that no engine follows"
-  )
+  const enders = log.entries.filter(({ kind }) => kind === "ended").map(({ by }) => by)
+  t.strictSame(enders, ["us"], "then nobody is left in a call that no engine follows")
 })

@@ -142,19 +142,16 @@ t.test("given a collector, when a campaign and a single call are placed", async 
   })
 })
 
-t.test(
-  "given an engine that is killed in the middle of a call, when the next one continues it, then that is in the same trace",
-  async (t) => {
-    const collector = await TraceCollector.start(t)
-    const world = await open(t, collector, { CRASH_AT: "answer recorded" })
-    const id = await createCampaign(world, [brief])
-    await world.api.start(id)
-    t.equal((await world.engine.exited).signal, "SIGKILL")
-    await world.launch({ CRASH_AT: "" })
-    await world.api.untilState(id, "completed")
-    await until("span of the call", () => (collector.named("call").length > 0 ? true : undefined))
-    const [attempt] = await attemptsOf(world.sql, id)
-    const spans = collector.named("call").map((span) => [span.traceId, attributeOf(span, "trunkline.is_adopted")])
-    t.strictSame(spans, [[attempt?.id.replaceAll("-", ""), true]])
-  }
-)
+t.test("given an engine that is killed in a call, when the next continues it, then that is in the same trace", async (t) => {
+  const collector = await TraceCollector.start(t)
+  const world = await open(t, collector, { CRASH_AT: "answer recorded" })
+  const id = await createCampaign(world, [brief])
+  await world.api.start(id)
+  t.equal((await world.engine.exited).signal, "SIGKILL")
+  await world.launch({ CRASH_AT: "" })
+  await world.api.untilState(id, "completed")
+  await until("span of the call", () => (collector.named("call").length > 0 ? true : undefined))
+  const [attempt] = await attemptsOf(world.sql, id)
+  const spans = collector.named("call").map((span) => [span.traceId, attributeOf(span, "trunkline.is_adopted")])
+  t.strictSame(spans, [[attempt?.id.replaceAll("-", ""), true]])
+})

@@ -29,66 +29,54 @@ const neverTwiceAtOnce = (t: Test, { emulator: { log } }: World) => {
 }
 const dials = ({ emulator: { log } }: World) => [...log.dialsByNumber().values()]
 
-t.test(
-  "given a campaign that asks for it, when Asterisk dies during conversations, then those callees are called again",
-  { buffered: true },
-  async (t) => {
-    const world = await World.open(t, { emulator: talking, environment, greeting: aloud })
-    const { api } = world
-    const settings = { retry_config: { max_retries: 1, retry_delay_seconds: 30, retry_on_trunk_lost: true }, ...breakerOff }
-    const { id } = await world.campaign(numbersOf(3, ["01"]), settings)
-    await api.start(id)
-    await answered(world, 3)
-    await breakOff(world)
-    await isAway(world)
-    t.strictSame(dials(world), [1, 1, 1], "then nobody is dialed before Asterisk is back")
-    await world.emulator.refuseConnections(false)
-    await world.seen("answered", 6)
-    t.strictSame(dials(world), [2, 2, 2], "then each is dialed once more")
-    neverTwiceAtOnce(t, world)
-    const entry = await until("entry", async () => (await api.campaign(id)).logs.find(({ event }) => event === "telephony_outage"))
-    t.match(entry.details, { calls_cut: 3, called_again: 3, not_called_again: 0 }, "then the log says that they are called again")
-    const runs = await api.runs(id)
-    t.match(runs.at(-1)?.gathered_context, { call_tags: ["retry", "retry_reason_trunk_lost"] })
-  }
-)
+t.test("given a campaign that asks for it, when Asterisk dies in calls, then all are called again", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: talking, environment, greeting: aloud })
+  const { api } = world
+  const settings = { retry_config: { max_retries: 1, retry_delay_seconds: 30, retry_on_trunk_lost: true }, ...breakerOff }
+  const { id } = await world.campaign(numbersOf(3, ["01"]), settings)
+  await api.start(id)
+  await answered(world, 3)
+  await breakOff(world)
+  await isAway(world)
+  t.strictSame(dials(world), [1, 1, 1], "then nobody is dialed before Asterisk is back")
+  await world.emulator.refuseConnections(false)
+  await world.seen("answered", 6)
+  t.strictSame(dials(world), [2, 2, 2], "then each is dialed once more")
+  neverTwiceAtOnce(t, world)
+  const entry = await until("entry", async () => (await api.campaign(id)).logs.find(({ event }) => event === "telephony_outage"))
+  t.match(entry.details, { calls_cut: 3, called_again: 3, not_called_again: 0 }, "then the log says that they are called again")
+  const runs = await api.runs(id)
+  t.match(runs.at(-1)?.gathered_context, { call_tags: ["retry", "retry_reason_trunk_lost"] })
+})
 
-t.test(
-  "given calls that outlive the connection, when it is back, then none is dialed while it may be up",
-  { buffered: true },
-  async (t) => {
-    const world = await World.open(t, { emulator: { ...talking, talkMillis: 500 }, environment, greeting: aloud })
-    world.emulator.letTalk(true)
-    const { id } = await world.campaign(numbersOf(4, ["01"]), { ...breakerOff, retry: { retryOnTrunkLost: true } })
-    await world.api.start(id)
-    await answered(world, 4)
-    await world.emulator.refuseConnections(true)
-    world.emulator.dropSockets()
-    await isAway(world)
-    await world.seen("originate", 4)
-    await world.emulator.refuseConnections(false)
-    await untilTrue("the connection", () => world.emulator.listeners() > 0)
-    world.emulator.letTalk(false)
-    await world.api.untilState(id, "completed")
-    neverTwiceAtOnce(t, world)
-  }
-)
+t.test("given calls that outlive the connection, when it is back, then none that may be up is dialed", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: { ...talking, talkMillis: 500 }, environment, greeting: aloud })
+  world.emulator.letTalk(true)
+  const { id } = await world.campaign(numbersOf(4, ["01"]), { ...breakerOff, retry: { retryOnTrunkLost: true } })
+  await world.api.start(id)
+  await answered(world, 4)
+  await world.emulator.refuseConnections(true)
+  world.emulator.dropSockets()
+  await isAway(world)
+  await world.seen("originate", 4)
+  await world.emulator.refuseConnections(false)
+  await untilTrue("the connection", () => world.emulator.listeners() > 0)
+  world.emulator.letTalk(false)
+  await world.api.untilState(id, "completed")
+  neverTwiceAtOnce(t, world)
+})
 
-t.test(
-  "given requests whose replies were lost, when Asterisk dies during their conversations, then each callee is called again once",
-  { buffered: true },
-  async (t) => {
-    const world = await World.open(t, { emulator: talking, environment, greeting: aloud })
-    world.emulator.setResponseFault("reset-after-placing", 4)
-    const { id } = await world.campaign(numbersOf(4, ["01"]), { ...breakerOff, retry: { retryOnTrunkLost: true } })
-    await world.api.start(id)
-    await answered(world, 4)
-    t.strictSame(dials(world), [1, 1, 1, 1], "then a lost reply causes no second call")
-    await breakOff(world)
-    await isAway(world)
-    await world.emulator.refuseConnections(false)
-    await world.seen("answered", 8)
-    t.strictSame(dials(world), [2, 2, 2, 2])
-    neverTwiceAtOnce(t, world)
-  }
-)
+t.test("given requests without replies, when Asterisk dies in their calls, then each is repeated once", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: talking, environment, greeting: aloud })
+  world.emulator.setResponseFault("reset-after-placing", 4)
+  const { id } = await world.campaign(numbersOf(4, ["01"]), { ...breakerOff, retry: { retryOnTrunkLost: true } })
+  await world.api.start(id)
+  await answered(world, 4)
+  t.strictSame(dials(world), [1, 1, 1, 1], "then a lost reply causes no second call")
+  await breakOff(world)
+  await isAway(world)
+  await world.emulator.refuseConnections(false)
+  await world.seen("answered", 8)
+  t.strictSame(dials(world), [2, 2, 2, 2])
+  neverTwiceAtOnce(t, world)
+})

@@ -6,11 +6,10 @@
  */
 import { randomInt } from "node:crypto"
 import { globSync, readFileSync, realpathSync } from "node:fs"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import t, { type Test } from "tap"
 import { decode, frameSize, sampleRate, silence } from "#core/audio/Mulaw.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { installRecognizer, recognizerName } from "#test/support/installRecognizer.ts"
 import { toMulaw } from "#test/emulators/ari/Sound.ts"
 import { OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
@@ -92,8 +91,7 @@ const ownPostgres = async (t: Test, folder: string): Promise<Witness> => {
 }
 
 const open = async (t: Test) => {
-  const temporary = await mkdtemp(join(tmpdir(), "trunkline-unkept-"))
-  t.teardown(() => rm(temporary, { recursive: true }))
+  const temporary = temporaryFolder(t)
   const model = await OpenAiEmulator.start({ apiKey: modelKey, answer: (body) => talk.answer(body) })
   t.teardown(() => model.stop())
   const hooks = await receiver(t)
@@ -313,10 +311,8 @@ t.test("given an engine with its own Postgres, and a collector of traces", async
       const log = () => readFileSync(join(postgres, "log"), "utf8")
       await provoke(t, { log, sql }, word)
       const words = [word, modelKey, first, second, third, ...[kept, unkept, packed].flatMap((call) => Object.values(call))]
-      t.strictSame(
-        words.filter((one) => log().includes(one)),
-        []
-      )
+      const logged = words.filter((one) => log().includes(one))
+      t.strictSame(logged, [])
     }
   )
 
@@ -324,10 +320,7 @@ t.test("given an engine with its own Postgres, and a collector of traces", async
   const exported = collector.received.map(({ body }) => body).join("\n")
   const told = `${exported} ${await output()}`
   const words = [modelKey, first, second, third, ...[kept, unkept, packed].flatMap((call) => Object.values(call))]
-  t.strictSame(
-    words.filter((one) => told.includes(one)),
-    [],
-    "then nothing of this is in the traces, logs and metrics"
-  )
+  const found = words.filter((one) => told.includes(one))
+  t.strictSame(found, [], "then nothing of this is in the traces, logs and metrics")
   t.strictSame(await search({ modelKey }), { modelKey: [] }, "and the model's key is nowhere")
 })

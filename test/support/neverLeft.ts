@@ -4,6 +4,11 @@ import { attemptsOf, type World } from "./engine.ts"
 import { startPostgresProxy } from "./PostgresProxy.ts"
 
 export const dialsOf = ({ emulator }: World) => emulator.log.entries.filter(({ kind }) => kind === "originate")
+/** The number of each dial, sorted. */
+export const numbersDialed = (world: World) =>
+  dialsOf(world)
+    .map(({ number }) => number)
+    .toSorted()
 
 /** Attempts that still hold their contact, or have used it up, although no callee ever saw them. */
 export const wrongedBy = async (world: World, ids: ReadonlyArray<number>) => {
