@@ -1,10 +1,13 @@
 /**
- * When a request without a reply can no longer become a call: the Asterisk process that it went to is gone, or Asterisk answered a later request
- * so long ago that it must have recovered from whatever delayed this one. All times are steady.
+ * When a request without a reply can no longer become a call: Asterisk answered a later request so long ago that it, and whatever is on the way to it,
+ * must have recovered from what delayed this one. A restart of Asterisk proves nothing: a proxy that holds the request delivers it to the new process.
+ * All times are steady.
  */
 
 /** How late Asterisk may carry out a request that it has not lost. */
 const SLACK_MILLIS = 30_000
+/** How long proxies and load balancers hold a request, unless they are told otherwise: nginx waits 60 s for a server. */
+const HELD_MILLIS = 60_000
 /** Longer than the longest ring timeout and its slack together. */
 const MEMORY_MILLIS = 660_000
 /** Replies closer together than this are stored as one. */
@@ -19,25 +22,18 @@ interface Answered {
 
 export class AriDoubt {
   #startedAt: string | undefined
-  #aliveAt = Number.NEGATIVE_INFINITY
-  /** Requests that left before this went to an Asterisk that has been restarted since. */
-  #restartedAfter = Number.NEGATIVE_INFINITY
+  /** When Asterisk was last found to have been restarted. */
+  #restartedAt = Number.NEGATIVE_INFINITY
   #lastLeft = Number.NEGATIVE_INFINITY
   #restUntil = Number.NEGATIVE_INFINITY
   /** Sorted by time. */
   #answers: Array<Answered> = []
 
-  /** Asterisk has answered something that was asked at `askedAt`. */
-  alive(askedAt: number): void {
-    this.#aliveAt = Math.max(this.#aliveAt, askedAt)
-  }
-
   /** Records the start time that Asterisk reported when asked at `askedAt`. True: Asterisk was restarted. */
   started(startedAt: string, askedAt: number): boolean {
     const isOther = this.#startedAt !== undefined && this.#startedAt !== startedAt
-    if (isOther) this.#restartedAfter = this.#aliveAt
+    if (isOther) this.#restartedAt = askedAt
     this.#startedAt = startedAt
-    this.alive(askedAt)
     return isOther
   }
 
@@ -64,14 +60,15 @@ export class AriDoubt {
     this.#restUntil = Math.max(this.#restUntil, at)
   }
 
-  /** Whether a later request is needed as proof: none was answered, no restart was seen, and none has left for `quietMillis`. */
+  /** Whether a later request is needed as proof: none was answered, and none has left for `quietMillis`, or since Asterisk was restarted. */
   needsOvertaking(leftAt: number, now: number, quietMillis: number): boolean {
     const isOvertaken = (this.#answers.at(-1)?.left ?? Number.NEGATIVE_INFINITY) > leftAt
-    return !isOvertaken && leftAt >= this.#restartedAfter && this.#lastLeft <= now - quietMillis && this.#restUntil <= now
+    const isQuiet = this.#lastLeft <= Math.max(now - quietMillis, this.#restartedAt)
+    return !isOvertaken && isQuiet && this.#restUntil <= now
   }
 
   mayAppear(leftAt: number, ringTimeoutSeconds: number, now: number): boolean {
-    if (leftAt < this.#restartedAfter) return false
+    if (now < leftAt + HELD_MILLIS) return true
     const longAgo = now - ringTimeoutSeconds * 1000 - SLACK_MILLIS
     const overtaking = this.#answers.findLast(({ at }) => at <= longAgo)
     return overtaking === undefined || overtaking.left <= leftAt

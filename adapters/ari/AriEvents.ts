@@ -6,7 +6,6 @@ import { Deferred, Effect, type Latch, Random, type Scope } from "effect"
 import WebSocket from "ws"
 import type { Egress } from "#core/egress/Egress.ts"
 import type { TrunkStatus } from "#core/provider/Adapter.ts"
-import * as SteadyTime from "#core/SteadyTime.ts"
 import { at, numberAt, parseBytes, textAt } from "#adapters/shared/Json.ts"
 import { whyFailed } from "#adapters/shared/whyFailed.ts"
 import { openWebSocket } from "./AriSocket.ts"
@@ -113,8 +112,6 @@ interface EventLink {
   readonly onStatus: (status: TrunkStatus) => void
   /** Runs after each connect, while events already arrive; fails if this connection is of no use. */
   readonly prepare: (socket: EventSocket) => Effect.Effect<void, Ended, Scope.Scope>
-  /** Asterisk has answered, on the connection that is up, something that was asked at this moment of steady time. */
-  readonly onAlive: (askedAt: number) => void
   /** Called before `onStatus` reports the loss. */
   readonly onLost: () => void
   /** Opened to make the next attempt start now. */
@@ -165,17 +162,12 @@ const session = (link: EventLink, onUp: () => void): Effect.Effect<Ended, never,
       remoteAddress: () => connection.remoteAddress,
       roundTrip: roundTrip(connection.socket)
     }
-    let isUp = false
-    const onAlive = (askedAt: number) => {
-      if (isUp) link.onAlive(askedAt)
-    }
-    yield* Effect.forkScoped(watch(local, connection, onAlive))
+    yield* Effect.forkScoped(watch(local, connection))
     yield* Effect.raceFirst(
       link.prepare(local),
       Effect.flatMap(Deferred.await(connection.ended), (ended) => Effect.fail(ended))
     )
     onUp()
-    isUp = true
     link.onStatus({ _tag: "Up" })
     return yield* Deferred.await(connection.ended)
   }).pipe(Effect.catch((ended) => Effect.succeed(ended)))
@@ -189,11 +181,8 @@ interface Connection {
 }
 
 /** A dead peer is noticed only by pinging: Asterisk answers pings and sends none. */
-const watch = Effect.fnUntraced(function* (socket: EventSocket, connection: Connection, onAlive: (askedAt: number) => void) {
-  for (let askedAt = yield* SteadyTime.now; yield* socket.roundTrip; askedAt = yield* SteadyTime.now) {
-    onAlive(askedAt)
-    yield* Effect.sleep(LIVENESS_MILLIS)
-  }
+const watch = Effect.fnUntraced(function* (socket: EventSocket, connection: Connection) {
+  while (yield* socket.roundTrip) yield* Effect.sleep(LIVENESS_MILLIS)
   Deferred.doneUnsafe(connection.ended, Effect.succeed(down("unreachable", "the events' websocket does not answer")))
 })
 

@@ -130,7 +130,6 @@ const follow = Effect.fnUntraced(function* (asterisk: Asterisk, { dialplan }: Tr
       if (status._tag === "Down" && before._tag === "Down" && status.detail === before.detail) return
       context.onStatus(status)
     },
-    onAlive: (askedAt) => asterisk.doubt.alive(askedAt),
     onLost: () => {
       asterisk.socket = undefined
       // Whatever ended this connection may have ended or frozen the request connections too.

@@ -191,7 +191,7 @@ export interface Trunk {
   readonly adopt: (call: CallRef) => void
   /**
    * Whether a requested call that cannot be found may still appear. False only if the adapter can rule it out, for instance because the provider
-   * was restarted after the request. Answers from memory. If omitted, or true, the engine waits ten minutes from the request.
+   * has answered a later request long ago. Answers from memory. If omitted, or true, the engine waits ten minutes from the request.
    */
   readonly mayAppear?: (request: UnseenRequest) => boolean
   /** The cause of an outage may have been fixed: reconnect now instead of waiting, and report the result to `onStatus`. */

@@ -2,6 +2,7 @@
 import t, { type Test } from "tap"
 import type { CalleeEntry } from "#test/emulators/shared/CalleeLog.ts"
 import { contactStates, numbersOf, recounted, shownCounters, untilTrue, World } from "#test/support/engine.ts"
+import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { watchLateness } from "#test/support/lateness.ts"
 
 /** The numbers that were in two calls at the same time. */
@@ -94,3 +95,45 @@ t.test("given people who are on the lists of three campaigns", async (t) => {
     t.strictSame(left, { count: 0 })
   })
 })
+
+t.test(
+  "given a proxy that holds a request, when Asterisk is restarted and then gets it, then the phone is not in another call",
+  { buffered: true },
+  async (t) => {
+    let proxy: HttpProxy | undefined
+    t.teardown(() => proxy?.stop())
+    const world = await World.open(t, {
+      emulator: { media: false, ringMillis: 500, talkMillis: 2000 },
+      environment: { RECORDINGS: "off", RING_TIMEOUT: "15" },
+      ways: { asterisk: async (url) => (proxy = await HttpProxy.start(url)).url }
+    })
+    const { api, emulator, sql } = world
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const isOriginate = ({ method, path }: { readonly method: string; readonly path: string }) =>
+      method === "POST" && path.startsWith("/ari/channels?")
+    proxy?.befall(fates.errorThenForwarded(504, released), isOriginate, 1)
+    const originates = () => (proxy?.exchanges ?? []).filter(isOriginate)
+    const numbers = numbersOf(1, ["01"])
+    const first = await world.campaign(numbers, { circuit_breaker: { enabled: false } })
+    const second = await world.campaign(numbers)
+    emulator.letTalk(true)
+
+    await api.start(first.id)
+    await untilTrue("request that is held", () => originates().length === 1)
+    await api.start(second.id)
+    await untilTrue("call that is written off", async () => (await contactStates(sql, first.id))["failed"] === 1)
+    emulator.crash()
+    // The next call, or the request that proves that the first one will not come.
+    await untilTrue("another request", () => originates().length > 1)
+    release()
+    await untilTrue("the first call", () => emulator.log.of(numbers[0] ?? "").length > 0)
+    emulator.letTalk(false)
+    for (const { id } of [first, second]) await api.untilState(id, "completed")
+    await untilTrue("end of all calls", () => emulator.log.live() === 0)
+    t.strictSame(twiceAtOnce(emulator.log.entries), [])
+    t.strictSame([...emulator.log.dialsByNumber().values()], [2], "and it is called for the second campaign afterwards")
+  }
+)
