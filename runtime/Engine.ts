@@ -185,7 +185,7 @@ const calls = CallSupervisor.layer.pipe(
 /** Carries calls, whoever decides about them. An engine that gets the lock keeps it, with the calls that it has. */
 const carrier = CallNode.Carrying.layer.pipe(
   Layer.provideMerge(calls),
-  Layer.provideMerge(Layer.mergeAll(coordination, transfers, optOuts, CallNode.feedbackLayer)),
+  Layer.provideMerge(Layer.mergeAll(coordination, transfers, optOuts, CallNode.feedbackLayer, CallNode.formerCallsLayer)),
   Layer.provideMerge(stores),
   Layer.provideMerge(Dispatcher.layer)
 )

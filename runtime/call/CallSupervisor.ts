@@ -2,7 +2,7 @@
  * The live calls of this node: starts their actors, routes the events of all trunks to them, and ends them in order when the node stops. Calls
  * are not cluster entities: a restart of Postgres must not end a conversation.
  */
-import { Cause, Clock, Context, Effect, type Exit, FiberSet, Layer, Queue, Schedule, Tracer } from "effect"
+import { Cause, Clock, Context, Effect, type Exit, FiberSet, Layer, Queue, Schedule, Schema, Tracer } from "effect"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { AgentServices } from "#core/model/AgentServices.ts"
 import { ConversationPlans } from "#core/agent/conversation/ConversationPlans.ts"
@@ -11,7 +11,7 @@ import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { CallEvent, type CallLimits, type Over, type Step } from "#core/call/Call.ts"
 import { dial } from "#core/call/CallMachine.ts"
 import { CallKeeping } from "#core/file/CallKeeping.ts"
-import type { CallId, CampaignId } from "#core/Id.ts"
+import { CallId, type CampaignId } from "#core/Id.ts"
 import { costIn } from "#core/provider/CallCost.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
@@ -29,6 +29,7 @@ import { CallActor, type EndListener, type Recording } from "./CallActor.ts"
 import { CallJournal } from "./CallJournal.ts"
 import { CallNames } from "./CallNames.ts"
 import { traceCall } from "./CallTrace.ts"
+import { HeardOfFormerCall } from "./FormerCalls.ts"
 import { deliver } from "./deliver.ts"
 import { type Doubt, type Doubts, makeDoubts } from "./Doubts.ts"
 import { needsAudio } from "./greeted.ts"
@@ -44,6 +45,8 @@ const { DialingWithdrawn, EndAsked } = CallEvent.cases
 /** How long the calls hung up by a stopping node may take to end. */
 const HANGUP_MILLIS = 10_000
 const HANGUP_AGAIN = "2 seconds"
+
+const isCallId = Schema.is(CallId)
 
 export class CallSupervisor extends Context.Service<
   CallSupervisor,
@@ -236,6 +239,7 @@ const routeEvents = Effect.fnUntraced(function* ({ bills, calls, clock, doubts, 
   const pool = yield* TrunkPool
   const local = yield* LocalJournal
   const journal = yield* CallJournal
+  const heardOfFormer = yield* HeardOfFormerCall
   const live = function* () {
     yield* calls.values()
     yield* doubts.all()
@@ -249,6 +253,7 @@ const routeEvents = Effect.fnUntraced(function* ({ bills, calls, clock, doubts, 
       if (call !== undefined && call.trunk.configurationId !== source.configurationId) return
       const cost = costIn([event])
       if (cost !== undefined && call !== undefined) fork(bills.record(call.attempt, cost))
+      if (call === undefined && isCallId(callId) && heardOfFormer(callId, source.configurationId, event)) return
       if (call === undefined || call.isOver) return late.heard(callId, event, source)
       if (event._tag === "Named") return journal.named(call, event.providerCallId)
       noteEvent(local, call, event, clock.currentTimeMillisUnsafe())

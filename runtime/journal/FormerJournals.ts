@@ -163,6 +163,11 @@ export class FormerJournals {
     return known
   }
 
+  sent(callId: CallId): boolean {
+    for (const { calls } of this.#journals.values()) if (calls.get(callId)?.left === "left") return true
+    return false
+  }
+
   /** The campaign calls that were sent. */
   *dialed(): Generator<readonly [CallId, DialedContact]> {
     for (const { calls } of this.#journals.values()) {

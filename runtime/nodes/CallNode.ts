@@ -15,6 +15,7 @@ import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { NodeLinks } from "#core/node/NodeLinks.ts"
 import { CallJournal } from "#runtime/call/CallJournal.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
+import { HeardOfFormerCall } from "#runtime/call/FormerCalls.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { layerOptOuts } from "#runtime/journal/Promises.ts"
@@ -80,6 +81,21 @@ export const feedbackLayer = Layer.effect(
     })
   })
 ).pipe(Layer.provide(LiveFeedback.layer))
+
+/** What this engine hears about calls of its earlier processes, the dispatcher wants to know, which settles them. */
+export const formerCallsLayer = Layer.effect(
+  HeardOfFormerCall,
+  Effect.gen(function* () {
+    const { isTaken } = yield* Charge
+    const { sentBefore } = yield* LocalJournal
+    const { say } = yield* Dispatcher
+    return (callId, configurationId, event) => {
+      if (isTaken() || !sentBefore(callId)) return false
+      say({ _tag: "HeardOfFormer", callId, configurationId, event })
+      return true
+    }
+  })
+).pipe(Layer.provide(LocalJournal.layer))
 
 /** Only the dispatcher's own trunks tell campaigns about outages. */
 export const outagesLayer = Layer.effect(

@@ -82,7 +82,7 @@ interface DispatchedCall extends Dispatched {
 }
 
 type Report = Exclude<FromNode, { readonly _tag: "Challenge" | "Has" | "Room" }>
-type CallReport = Exclude<Extract<Report, { readonly callId: CallId }>, { readonly _tag: "AskTransfer" | "TransferLeft" }>
+type CallReport = Exclude<Extract<Report, { readonly callId: CallId }>, { readonly _tag: "AskTransfer" | "TransferLeft" | "HeardOfFormer" }>
 
 export class DispatchedCalls {
   readonly #means: Means
@@ -204,11 +204,15 @@ export class DispatchedCalls {
   }
 
   hear(node: Node, report: Report): void {
-    const { feedback, optOuts, wake } = this.#means
+    const { feedback, optOuts, pool, wake } = this.#means
     if (report._tag === "Feedback") return feedback.heard(report.organizationId, report.runId, report.event)
     if (report._tag === "NumberFreed") return wake(report.campaignIds)
     if (report._tag === "OptedOut") return optOuts.add(report.organizationId, report.phoneNumbers)
     if (report._tag === "AskTransfer" || report._tag === "TransferLeft") return this.#transfers.hear(node, report, this.#isStopping)
+    if (report._tag === "HeardOfFormer") {
+      const trunk = pool.all().find(({ configurationId }) => configurationId === report.configurationId)
+      return trunk?.hear(report.callId, report.event)
+    }
     const call = this.#calls.get(report.callId)
     if (call?.node === node) return this.#hearOf(call, report)
     // Dispatched by an earlier engine, or before the link broke: the database tells the rest.

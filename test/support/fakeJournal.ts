@@ -13,6 +13,7 @@ export const journalOf = (world: Pick<World, "freezes" | "isDiskFull" | "journal
     answered: () => void world.journal.push("answered"),
     dialed: () => new Map(),
     recent: () => [],
+    sentBefore: () => false,
     handed: () => {},
     muted: (_, at) => void world.journal.push(at === undefined ? "audio is back" : "audio has ended"),
     ended: () => {},
