@@ -133,13 +133,14 @@ const markSent = (sql: Sql, callId: CallId, now: number) =>
     UPDATE attempts SET state = 'sent', sent_at = to_timestamp(${now}::float8 / 1000)
     WHERE id = ${callId}::uuid AND state = 'intent' AND campaign_id IS NULL RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))
 
+// The times are sent as text, because the driver refuses an array of whole and fractional numbers.
 // Does not wait for the disk: if the change is lost, recovery finds the attempt as `sent` and asks the provider. The attempts are locked in the
 // same order as when they end. The contact's row is not changed: lists see from the attempt that its call is up.
 const markAnswered = (sql: Sql, answers: ReadonlyArray<CallAnswer>) => {
   const callIds = answers.map(({ callId }) => callId)
   return sql`
     WITH told AS MATERIALIZED (
-      SELECT * FROM unnest(${callIds}::uuid[], ${answers.map(({ answeredAt }) => answeredAt)}::float8[],
+      SELECT * FROM unnest(${callIds}::uuid[], ${answers.map(({ answeredAt }) => String(answeredAt))}::text[]::float8[],
         ${answers.map(({ endpoint }) => endpoint ?? "")}::text[]) AS told (id, answered_at, endpoint)
     ), locked AS MATERIALIZED (
       SELECT id, state FROM attempts WHERE id = ANY (${callIds}::uuid[]) ORDER BY phone_number FOR UPDATE

@@ -159,3 +159,13 @@ test(t, "when single calls and calls of several campaigns end together, then eac
   t.strictSame(left.one, left.other)
   t.match(left.one.campaign, [{ completedRows: 1, retriesQueued: 1 }])
 })
+
+test(t, "given two calls, when their answers are recorded together, one of them at a fraction of a millisecond", function* (t) {
+  const campaign = yield* running(numbersOf(2, "+1309"))
+  const callIds = [newId(), newId()]
+  yield* claim(campaign, callIds)
+  yield* store.answered(callIds.map((callId, place) => ({ answeredAt: endedAt - 9_000 + place / 2, callId, endpoint: undefined })))
+  const rows = yield* sql`
+    SELECT extract(epoch FROM answered_at)::float8 * 1000 AS at FROM attempts WHERE campaign_id = ${campaign.id} ORDER BY row_no`
+  t.strictSame(column(rows, "at"), [endedAt - 9_000, endedAt - 8_999.5])
+})
