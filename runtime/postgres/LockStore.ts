@@ -1,6 +1,6 @@
 /** The engine's lock in Postgres: the advisory lock of one session, and the row that says whose it is. */
 import type { PgConnection } from "@effect/sql-pg"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option, Schedule, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import type { CallId } from "#core/Id.ts"
 import { Lineage } from "./Lineage.ts"
@@ -16,6 +16,10 @@ export interface Identity {
   readonly pid: number
   readonly process: string
 }
+
+/** How often to look whether a session has ended, and how many times at most. */
+const LOOK = "10 millis"
+const MOST_LOOKS = 100
 
 /** How to reach an engine that was asked to stop, while its calls last. */
 export interface LeavingEngine {
@@ -127,10 +131,20 @@ export const lockStore = (connection: PgConnection.PgConnection) => {
 
     /** Ends the sessions of a process that has had the lock, as far as we are permitted to. */
     endSessionsOf: (process: string) => ask(ending, [sessionMark(process) ?? null]),
-    /** Returns once the session has ended, or after a second. */
-    endSession: (backend: number) => ask("SELECT pg_terminate_backend($1::int, 1000)", [backend])
+    endSession: (backend: number) => endSession(ask, backend)
   }
 }
+
+/** Returns once the session has ended, or after about a second. The database itself would look only every tenth of a second. */
+const endSession = (ask: Ask, backend: number) =>
+  Effect.andThen(
+    ask("SELECT pg_terminate_backend($1::int)", [backend]),
+    Effect.repeat(ask("SELECT FROM pg_stat_activity WHERE pid = $1::int", [backend]), {
+      schedule: Schedule.spaced(LOOK),
+      times: MOST_LOOKS,
+      while: (rows) => rows.length > 0
+    })
+  )
 
 /** For an engine that gives up the lock and keeps its calls. */
 const leavingOn = (ask: Ask) => ({
