@@ -6,8 +6,10 @@ import { nowOf } from "#core/SteadyTime.ts"
 /** How far the wall clock may run ahead of steady time between proofs. Beyond this, the machine may have been suspended. */
 const SUSPENDED_MILLIS = 1000
 
-/** Milliseconds since the machine was booted, including the time it was suspended. */
+/** Milliseconds since the machine was booted, including the time it was suspended. Reads a file of the system. */
 const uptimeMillis = () => uptime() * 1000
+/** A shorter proof is not worth that: after such a jump it has lapsed, and another one is to be had at once. */
+const SHORT_MILLIS = 1000
 
 export class Proof {
   readonly #clock: Clock.Clock
@@ -25,7 +27,8 @@ export class Proof {
   /** Dated to just before `work` begins, because what proves it happens some time after that. */
   readonly by = <E>(work: Effect.Effect<boolean, E>): Effect.Effect<boolean, E> =>
     Effect.suspend(() => {
-      const [steadyAt, wallAt, uptimeAt] = [nowOf(this.#clock), this.#clock.currentTimeMillisUnsafe(), uptimeMillis()]
+      const [steadyAt, wallAt] = [nowOf(this.#clock), this.#clock.currentTimeMillisUnsafe()]
+      const uptimeAt = this.#millis < SHORT_MILLIS ? Number.NEGATIVE_INFINITY : uptimeMillis()
       return Effect.tap(work, (isProven) =>
         Effect.sync(() => {
           if (!isProven) return
