@@ -82,15 +82,15 @@ export const feedbackLayer = Layer.effect(
   })
 ).pipe(Layer.provide(LiveFeedback.layer))
 
-/** What this engine hears about calls of its earlier processes, the dispatcher wants to know, which settles them. */
+/** What this engine hears about calls of its earlier processes, the dispatcher wants to know, which settles them, and hangs up what appears late. */
 export const formerCallsLayer = Layer.effect(
   HeardOfFormerCall,
   Effect.gen(function* () {
     const { isTaken } = yield* Charge
     const { sentBefore } = yield* LocalJournal
-    const { say } = yield* Dispatcher
+    const { isHeard, say } = yield* Dispatcher
     return (callId, configurationId, event) => {
-      if (isTaken() || !sentBefore(callId)) return false
+      if (isTaken() || !isHeard() || !sentBefore(callId)) return false
       say({ _tag: "HeardOfFormer", callId, configurationId, event })
       return true
     }

@@ -11,6 +11,8 @@ export class Dispatcher extends Context.Service<
     readonly say: (message: FromNode) => void
     readonly follow: (say: (message: FromNode) => void) => void
     readonly lost: () => void
+    /** Whether what is said reaches it, as far as is known. */
+    readonly isHeard: () => boolean
     /** An engine of this release has dispatched calls to this one: the database has this release's schema. */
     readonly hasFollowed: () => boolean
     /** This engine dispatches from now on, and hears what its calls say. */
@@ -36,6 +38,7 @@ export class Dispatcher extends Context.Service<
         else watched.delete(keyOf(organizationId, runId))
       },
       hasFollowed: () => hasFollowed,
+      isHeard: () => say !== silent,
       say: (message: FromNode) => say(message),
       follow: (to: (message: FromNode) => void) => {
         say = to

@@ -1,9 +1,10 @@
 /** An engine that is killed while another one decides, and started again on its own disk: it still hears what becomes of the calls that it had. */
 import t from "tap"
 import { startCallNode } from "#test/support/callNode.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
-import { newFolder, sharing } from "./cluster.ts"
+import { sharing } from "./cluster.ts"
 
 /** A request of the call node, whose application has its name. */
 const isOfNode = (path: string) => path.includes(".left.")
@@ -19,7 +20,7 @@ t.test("given a request of a call node that arrives only once the node has been 
     ways: { asterisk: async (url) => (proxy = await HttpProxy.start(url)).url }
   })
   const { emulator, sql } = world
-  const folder = await newFolder(t)
+  const folder = temporaryFolder(t)
   const node = await startCallNode(t, world, "left", { DATA_DIR: folder })
   let release = () => {}
   const released = new Promise<void>((resolve) => {
