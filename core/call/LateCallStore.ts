@@ -13,6 +13,8 @@ export interface KnownAttempt {
   readonly node: string
   /** The attempt has not ended: an actor follows its call, or is about to. */
   readonly isLive: boolean
+  /** What was said about its call while it ended may still be on the way. */
+  readonly hasJustEnded: boolean
 }
 
 /** An attempt that was written off. Its call may still appear. */
@@ -45,9 +47,12 @@ export class LateCallStore extends Context.Service<
     Effect.map(SqlClient.SqlClient, (sql) => ({
       attempts: (id, callIds) =>
         sql<CallRefRow & Omit<KnownAttempt, "call">>`
-          SELECT ${sql.literal(callRefColumnsSql)}, a.node, a.state IN ('intent', 'sent', 'answered') AS is_live FROM attempts a
+          SELECT ${sql.literal(callRefColumnsSql)}, a.node, a.state IN ('intent', 'sent', 'answered') AS is_live,
+            coalesce(a.ended_at > now() - interval '10 seconds', false) AS has_just_ended FROM attempts a
           WHERE a.id = ANY (${callIds}::uuid[]) AND a.telephony_configuration_id = ${id}::int`.pipe(
-          Effect.map((rows) => rows.map((row) => ({ call: callRefOf(row), isLive: row.isLive, node: row.node }))),
+          Effect.map((rows) =>
+            rows.map(({ hasJustEnded, isLive, node, ...row }) => ({ call: callRefOf(row), hasJustEnded, isLive, node }))
+          ),
           Effect.orDie
         ),
       annotate: (callId, late) =>

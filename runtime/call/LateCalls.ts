@@ -200,8 +200,8 @@ const decide = Effect.fnUntraced(function* (watch: Watch, configurationId: Telep
 /** Undefined if this cannot be decided yet. */
 const isToEnd = ({ isRecovered, node, nodeName }: Watch, { callId }: LateCall, attempt: KnownAttempt | undefined): boolean | undefined => {
   if (attempt === undefined || node.isFollowed(callId)) return false
-  // An engine with another name may be following it.
-  if (attempt.isLive && attempt.node !== nodeName) return false
+  // An engine with another name may be following it, or has just done so: this one may have asked before, and heard only now. The sweep asks again.
+  if ((attempt.isLive || attempt.hasJustEnded) && attempt.node !== nodeName) return false
   return attempt.isLive && !isRecovered ? undefined : true
 }
 

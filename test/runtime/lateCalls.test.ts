@@ -144,8 +144,8 @@ t.test("given calls that this process does not know", async (t) => {
       Effect.sync(() => scene.world.provider.onEvent?.(id, event)),
       settled
     )
-  const known = (scene: Scene, state: "ended" | "sent") =>
-    Effect.sync(() => void scene.world.attempts.set(strangerId, { contact: undefined, dialEpoch: 1, state }))
+  const known = (scene: Scene, state: "ended" | "sent", more: { readonly node?: string; readonly hasJustEnded?: boolean } = {}) =>
+    Effect.sync(() => void scene.world.attempts.set(strangerId, { contact: undefined, dialEpoch: 1, state, ...more }))
   const log = (scene: Scene, what: string) => Effect.sync(() => scene.world.log.push(what))
   const check = (title: string, acts: (scene: Scene) => ReadonlyArray<Needs>, expected: ReadonlyArray<string>, from = "from here") =>
     t.test(title, async (t) => {
@@ -180,6 +180,20 @@ t.test("given calls that this process does not know", async (t) => {
     ["hangup originator_cancel", "look"]
   )
   t.test("in the metrics", async (t) => t.ok(late > 0))
+  check(
+    "and that another engine has just followed to its end, then they are hung up only if they are heard of again",
+    (scene) => [
+      known(scene, "ended", { hasJustEnded: true, node: "another" }),
+      log(scene, "from here"),
+      hear(scene, strangerId, answered),
+      wait("1 second"),
+      known(scene, "ended", { node: "another" }),
+      log(scene, "again"),
+      hear(scene, strangerId, answered),
+      wait("1 second")
+    ],
+    ["again", "hangup originator_cancel", "look"]
+  )
   check(
     "and that a former process left, then they are left to the recovery, and hung up if it does not adopt them",
     (scene) => [

@@ -62,7 +62,7 @@ test(t, "given a ringing call, when its id is reported by two telephony configur
   const there = yield* late.attempts(TelephonyConfigId.make(config.id), [callId, stranger])
   t.match(
     there,
-    [{ call: { callId, to: "+14175550000" }, isLive: true, node: "here" }],
+    [{ call: { callId, to: "+14175550000" }, hasJustEnded: false, isLive: true, node: "here" }],
     "then the one that dialed it knows this id, and no other"
   )
   t.equal(there.length, 1)

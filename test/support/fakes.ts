@@ -82,6 +82,9 @@ interface Attempt {
   state: "intent" | "sent" | "answered" | "ended" | "void"
   readonly dialEpoch: number
   readonly contact: Contact | undefined
+  /** Another engine's. */
+  readonly node?: string
+  readonly hasJustEnded?: boolean
 }
 
 export class World {
@@ -325,7 +328,9 @@ const lateCallsOf = (world: World): LateCallStore["Service"] => ({
       callIds.flatMap((callId) => {
         const attempt = world.attempts.get(callId)
         const call = refTo(callId, { providerCallId: world.names.at(-1) })
-        return attempt === undefined || id !== configurationId ? [] : [{ call, isLive: isLive(attempt), node: "node1" }]
+        return attempt === undefined || id !== configurationId
+          ? []
+          : [{ call, hasJustEnded: attempt.hasJustEnded ?? false, isLive: isLive(attempt), node: attempt.node ?? "node1" }]
       })
     ),
   bill: (callId, cost) => statement(world, "bill", () => void world.bills.push([callId, cost])),
