@@ -5,7 +5,7 @@ import type { Stage } from "./Stage.ts"
 export interface Fault {
   readonly name: string
   /** What the fault affects. */
-  readonly of: "the engine" | "its clock" | "a request" | "the way to Asterisk" | "the database" | "a campaign"
+  readonly of: "the engine" | "its clock" | "a request" | "the way to Asterisk" | "the database" | "Redis" | "a campaign"
   readonly run: (stage: Stage) => Promise<void>
 }
 

@@ -168,6 +168,21 @@ const databaseFaults = on("the database", {
   }
 })
 
+/** What several engines tell each other by it may be lost; nothing else may. */
+const redisFaults = on("Redis", {
+  "Redis is wiped": async ({ redis }) => redis?.wipe(),
+  "Redis is killed, and started again": async (stage) => {
+    await stage.redis?.stop()
+    await stage.progress(30, 6000)
+    await stage.redis?.start()
+  },
+  "Redis stands still": async (stage) => {
+    stage.redis?.freeze()
+    await stage.progress(30, 6000)
+    stage.redis?.wake()
+  }
+})
+
 const pause = async (stage: Stage) => {
   const member = stage.campaigns[stage.chance() < 0.7 ? 0 : 1]
   const confirmed = member === undefined ? undefined : await stage.pause(member)
@@ -213,7 +228,12 @@ const everyFault: ReadonlyArray<Fault> = [
 
 /** Faults of a single engine that several cannot have: it is not started by the story. */
 const ofOne: ReadonlySet<string> = new Set(["the engine is killed, and killed again as it starts", "the engine stands still"])
-const everyFaultOfNodes: ReadonlyArray<Fault> = [...everyFault.filter(({ name }) => !ofOne.has(name)), ...nodeFaults, ...callNodeFaults]
+const everyFaultOfNodes: ReadonlyArray<Fault> = [
+  ...everyFault.filter(({ name }) => !ofOne.has(name)),
+  ...nodeFaults,
+  ...callNodeFaults,
+  ...redisFaults
+]
 
 /** All faults for one engine, or for several, in random order. */
 export const allFaults = ({ chance, nodes }: Pick<Stage, "chance" | "nodes">): ReadonlyArray<Fault> =>
@@ -238,6 +258,7 @@ export const fewOfNodes = (chance: () => number): ReadonlyArray<Fault> =>
   shuffled(chance, [
     ...nodeFaults,
     ...callNodeFaults,
+    ...redisFaults,
     ...named("the engine is stopped", "replies to commits are lost", "all connections to the database are cut"),
     ...named("a campaign is paused, and resumed")
   ])

@@ -7,7 +7,8 @@ import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { type Campaign, numbersOf, World } from "#test/support/engine.ts"
 import { type Fate, fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { type PostgresProxy, startPostgresProxy } from "#test/support/PostgresProxy.ts"
-import type { EngineProcess, Environment } from "#test/support/EngineProcess.ts"
+import type { EngineProcess } from "#test/support/EngineProcess.ts"
+import { redisUnavailable, startRedis } from "#test/support/redis.ts"
 import { nowMillis, until, untilTrue } from "#test/support/until.ts"
 import { seeded } from "#test/support/seeded.ts"
 import type { Connection } from "#test/support/TcpProxy.ts"
@@ -22,8 +23,6 @@ export interface ChaosOptions {
   readonly nodes?: number
   /** How many calls the organization may have at once. */
   readonly cap?: number
-  /** Of all engines. */
-  readonly environment?: Environment
   /** How many kills there are at least, spread evenly over the time. */
   readonly kills?: number
   /** Gets every event of the story as it happens. */
@@ -64,11 +63,13 @@ export class Stage {
   static async open(t: Test, options: ChaosOptions): Promise<Stage> {
     const open: { asterisk?: HttpProxy; database?: PostgresProxy } = {}
     const { nodes = 1 } = options
-    const shared = nodes === 1 ? {} : { FILES_DIR: await temporaryFolder(t), SECRETS_KEY: "5".repeat(64), TAKEOVER_AFTER: "5" }
+    const redis = nodes > 1 && (await redisUnavailable()) === undefined ? await startRedis(t) : undefined
+    const together = { FILES_DIR: temporaryFolder(t), SECRETS_KEY: "5".repeat(64), TAKEOVER_AFTER: "5" }
+    const shared = nodes === 1 ? {} : { ...together, ...(redis === undefined ? {} : { REDIS_URL: redis.url }) }
     const world = await World.open(t, {
       configurations: { max_call_duration: 60 },
       emulator: { ringMillis: 600, seed: options.seed, talkMillis: 900 },
-      environment: { DRAIN: "2", ORG_CONCURRENCY: String(options.cap ?? usualCap), RECORDINGS: "off", ...shared, ...options.environment },
+      environment: { DRAIN: "2", ORG_CONCURRENCY: String(options.cap ?? usualCap), RECORDINGS: "off", ...shared },
       ways: {
         asterisk: async (url) => (open.asterisk = await HttpProxy.start(url)).url,
         database: async (url) => (open.database = await startPostgresProxy(url)).url
@@ -78,6 +79,7 @@ export class Stage {
     if (asterisk === undefined || database === undefined) throw new Error("the engine was given no proxies")
     t.teardown(() => Promise.all([asterisk.stop(), database.stop()]))
     const stage = new Stage(t, world, asterisk, database, options)
+    stage.redis = redis
     await stage.#prepare(options)
     if (nodes > 1) stage.nodes = await Nodes.start(t, world, nodes, (line) => stage.say(line))
     return stage
@@ -86,6 +88,8 @@ export class Stage {
   readonly world: World
   /** Undefined: there is one engine. */
   nodes: Nodes | undefined
+  /** Undefined: there is one engine, or Redis is not available on this machine. */
+  redis: Awaited<ReturnType<typeof startRedis>> | undefined
   /** How many calls the organization may have at once. */
   readonly cap: number
   readonly asterisk: HttpProxy
