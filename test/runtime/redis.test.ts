@@ -13,7 +13,9 @@ import { TcpProxy } from "#test/support/TcpProxy.ts"
 import { cert, key, trust } from "#test/support/tlsCertificate.ts"
 import { untilTrue } from "#test/support/until.ts"
 
-const skip = (await redisUnavailable()) ?? false
+// Most of each story is waiting.
+t.jobs = 5
+const story = { buffered: true, skip: (await redisUnavailable()) ?? false }
 const works = "Redis works"
 const away = "Redis is away: until it is back, this engine tells the others nothing by it"
 
@@ -39,7 +41,7 @@ const arrives = async ({ heard, one }: Awaited<ReturnType<typeof two>>, text: st
   return heard.every((each) => each === text)
 }
 
-t.test("given a Redis", { skip }, async (t) => {
+t.test("given a Redis", story, async (t) => {
   const server = await startRedis(t)
   const engines = await two(t, server.url)
   const { heard, one, other } = engines
@@ -107,7 +109,7 @@ t.test("given a Redis", { skip }, async (t) => {
   })
 })
 
-t.test("given a network in between", { skip }, async (t) => {
+t.test("given a network in between", story, async (t) => {
   const server = await startRedis(t)
   const proxy = await TcpProxy.start({ host: "127.0.0.1", port: server.port })
   t.teardown(() => proxy.stop())
@@ -140,7 +142,7 @@ t.test("given a network in between", { skip }, async (t) => {
   })
 })
 
-t.test("given a Redis that is away at the start, then the engine says so, and uses it when it comes", { skip }, async (t) => {
+t.test("given a Redis that is away at the start, then the engine says so, and uses it when it comes", story, async (t) => {
   const server = await redisServer(t)
   const engine = await redisEngine(t, server.url, Layer.empty)
   const heard: Array<string> = []
@@ -156,7 +158,7 @@ t.test("given a Redis that is away at the start, then the engine says so, and us
   t.equal(engine.said.length, 2)
 })
 
-t.test("given a password", { skip }, async (t) => {
+t.test("given a password", story, async (t) => {
   const server = await startRedis(t, { password: "hunter2" })
 
   t.test("when it is right, then Redis works", async (t) => {
@@ -177,7 +179,7 @@ t.test("given a password", { skip }, async (t) => {
     })
 })
 
-t.test("given a user without permissions, when it gets them, then everything works", { skip }, async (t) => {
+t.test("given a user without permissions, when it gets them, then everything works", story, async (t) => {
   const server = await startRedis(t)
   await server.ask("ACL", "SETUSER", "calls", "on", ">hunter2", "+@all", "~trunkline:*", "resetchannels")
   const url = `redis://calls:hunter2@127.0.0.1:${server.port}`
@@ -193,7 +195,7 @@ t.test("given a user without permissions, when it gets them, then everything wor
   t.ok(await untilTrue("message", () => heard.includes("hello")))
 })
 
-t.test("given a user with the permissions that deploy/README.md names, then everything works", { skip }, async (t) => {
+t.test("given a user with the permissions that deploy/README.md names, then everything works", story, async (t) => {
   const readme = await readFile(new URL("../../deploy/README.md", import.meta.url), "utf8")
   const permissions = /`(\+eval [+a-z ]+)`/.exec(readme)?.[1]?.split(" ") ?? []
   const server = await startRedis(t)
@@ -205,7 +207,7 @@ t.test("given a user with the permissions that deploy/README.md names, then ever
   for (const command of budgets) t.equal(await server.ask("ACL", "DRYRUN", "calls", ...command), "OK", "for budgets")
 })
 
-t.test("given a cluster, then messages and scripts pass, also after its node was restarted", { skip }, async (t) => {
+t.test("given a cluster, then messages and scripts pass, also after its node was restarted", story, async (t) => {
   const ofCluster = ["--cluster-enabled", "yes", "--cluster-port", String(await freePort()), "--cluster-announce-ip", "127.0.0.1"]
   const server = await startRedis(t, { args: ofCluster, password: "hunter2" })
   const takeAll = async () => {
@@ -224,7 +226,7 @@ t.test("given a cluster, then messages and scripts pass, also after its node was
   t.ok(await arrives(engines, "through the cluster again"))
 })
 
-t.test("given a Redis with TLS, then it works if its certificate is trusted, and only then", { skip }, async (t) => {
+t.test("given a Redis with TLS, then it works if its certificate is trusted, and only then", story, async (t) => {
   const [folder, port] = [await temporaryFolder(t), await freePort()]
   const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")]
   await Promise.all([writeFile(certFile, cert), writeFile(keyFile, key)])
@@ -238,7 +240,7 @@ t.test("given a Redis with TLS, then it works if its certificate is trusted, and
   t.ok(await arrives(await two(t, url), "encrypted"))
 })
 
-t.test("given sentinels, then their master is used", { skip }, async (t) => {
+t.test("given sentinels, then their master is used", story, async (t) => {
   const master = await startRedis(t, { password: "hunter2" })
   const [folder, port] = [await temporaryFolder(t), await freePort()]
   const settings = [
