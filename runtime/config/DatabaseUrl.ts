@@ -3,8 +3,8 @@
  * `uselibpqcompat`). A parameter is obeyed or refused by name, never ignored: an ignored one would weaken the connection without a word.
  * https://www.postgresql.org/docs/current/libpq-connect.html
  */
-import { Option, Redacted, Result, Schema } from "effect"
-import { secret } from "./Variable.ts"
+import { Redacted } from "effect"
+import { addressReadBy, addressWords, badPercent, decoded, reader, refuse, unlessEmpty } from "./secretAddress.ts"
 
 const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full", "no-verify"] as const
 type SslMode = (typeof sslModes)[number]
@@ -31,7 +31,6 @@ export interface DatabaseUrl {
 }
 
 const defaultPort = 5432
-const badPercent = /%(?![0-9a-f]{2})/i
 const maxTimeoutSeconds = 600
 
 /** Parameters that are obeyed by reading them. */
@@ -52,22 +51,6 @@ const fixed: Readonly<Record<string, ReadonlyArray<string>>> = {
   target_session_attrs: ["any", "read-write", "primary"],
   uselibpqcompat: ["true"]
 }
-
-/** What is wrong, as the end of a sentence. Never repeats what may be part of a password. */
-class Refused extends Error {}
-const refuse = (why: string): never => {
-  throw new Refused(why)
-}
-
-const decoded = (part: string, text: string): string => {
-  if (badPercent.test(text)) return refuse(`a % in the ${part} must be written as %25`)
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return refuse(`the ${part} is not UTF-8: a % in it must be written as %25`)
-  }
-}
-const unlessEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
 
 /** An unescaped # ? or / in the password ends the authority early, so what follows may be a part of the password. */
 const rejectCutPassword = ({ hash, pathname, search }: URL): void => {
@@ -163,19 +146,7 @@ const parts = (text: string): DatabaseUrl => {
 }
 
 /** Fails with what is wrong, in words that repeat neither the password nor what may be a part of it. */
-export const readDatabaseUrl = (text: string): Result.Result<DatabaseUrl, string> =>
-  Result.try({
-    try: () => parts(text),
-    catch: (error) => {
-      if (error instanceof Refused) return error.message
-      throw error
-    }
-  })
+export const readDatabaseUrl = reader(parts)
 
-/** The text of an address that can be read. */
-export const databaseAddress = secret(Schema.String.check(Schema.makeFilter((text) => Result.isSuccess(readDatabaseUrl(text)))))
-export const databaseAddressWords = {
-  allowed: "an address such as postgres://user:password@host:5432/database",
-  fault: (text: string) => Option.getOrUndefined(Result.getFailure(readDatabaseUrl(text))),
-  secret: true
-}
+export const databaseAddress = addressReadBy(readDatabaseUrl)
+export const databaseAddressWords = addressWords(readDatabaseUrl, "postgres://user:password@host:5432/database")

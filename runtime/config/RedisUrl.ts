@@ -8,8 +8,8 @@
  * With `rediss` instead of `redis` everything is encrypted, and the servers' certificates are verified. What is not understood is refused, never
  * ignored.
  */
-import { Option, Redacted, Result, Schema } from "effect"
-import { secret } from "./Variable.ts"
+import { Redacted } from "effect"
+import { addressReadBy, addressWords, badPercent, decoded, reader, refuse, unlessEmpty } from "./secretAddress.ts"
 
 interface Login {
   readonly username: string | undefined
@@ -31,26 +31,10 @@ const forms = /^redis(s?)(?:\+(sentinel|cluster))?:\/\/([^/?#]*)([^?#]*)(?:\?([^
 const hostPattern = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::(\d{1,5}))?$/i
 const prefixPattern = /^[A-Za-z0-9_.:-]{0,100}$/
 const parameterNames = new Set(["db", "prefix", "sentinel_user", "sentinel_password"])
-const badPercent = /%(?![0-9a-f]{2})/i
 const mostDatabase = 100_000
 
-/** What is wrong, as the end of a sentence. Never repeats what may be part of a password. */
-class Refused extends Error {}
-const refuse = (why: string): never => {
-  throw new Refused(why)
-}
-
-const decoded = (part: string, text: string): string => {
-  if (badPercent.test(text)) return refuse(`a % in the ${part} must be written as %25`)
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return refuse(`the ${part} is not UTF-8: a % in it must be written as %25`)
-  }
-}
 const secretOf = (text: string | undefined): Redacted.Redacted | undefined =>
   text === undefined || text === "" ? undefined : Redacted.make(text)
-const unlessEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
 
 const loginOf = (text: string | undefined): Login => {
   if (text === undefined) return { password: undefined, username: undefined }
@@ -124,19 +108,7 @@ const parts = (text: string): RedisUrl => {
 }
 
 /** Fails with what is wrong, in words that repeat neither the password nor what may be a part of it. */
-export const readRedisUrl = (text: string): Result.Result<RedisUrl, string> =>
-  Result.try({
-    try: () => parts(text),
-    catch: (error) => {
-      if (error instanceof Refused) return error.message
-      throw error
-    }
-  })
+export const readRedisUrl = reader(parts)
 
-/** The text of an address that can be read. */
-export const redisAddress = secret(Schema.String.check(Schema.makeFilter((text) => Result.isSuccess(readRedisUrl(text)))))
-export const redisAddressWords = {
-  allowed: "an address such as redis://user:password@host:6379/0",
-  fault: (text: string) => Option.getOrUndefined(Result.getFailure(readRedisUrl(text))),
-  secret: true
-}
+export const redisAddress = addressReadBy(readRedisUrl)
+export const redisAddressWords = addressWords(readRedisUrl, "redis://user:password@host:6379/0")
