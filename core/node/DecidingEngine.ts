@@ -26,7 +26,8 @@ export interface PassedRequest extends PassedSocket {
 export interface PassedReply {
   readonly status: number
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
-  readonly body: string
+  /** A long one is passed along as it comes; `bytes` is undefined if its length is not known. */
+  readonly body: string | { readonly bytes: number | undefined; readonly stream: Stream.Stream<Uint8Array, unknown> }
 }
 
 /**

@@ -65,7 +65,7 @@ interface Known {
 
 /** An engine that is ending has not looked at the request. Its body, if it was streamed, may be gone. */
 const isUndone = ({ body, status }: PassedReply, request: PassedRequest): boolean =>
-  request.body instanceof Uint8Array && status === 503 && body.includes(SHUTTING_DOWN)
+  request.body instanceof Uint8Array && status === 503 && typeof body === "string" && body.includes(SHUTTING_DOWN)
 
 /** Waits for an engine that decides, which may be this one: a request that has not left yet does not notice a takeover. */
 const passed = Effect.fnUntraced(function* ({ deciderAt, isDone }: Known, request: PassedRequest, passedBy: string) {

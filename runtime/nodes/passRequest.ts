@@ -1,5 +1,5 @@
 /** Passes a client's request to another engine. */
-import { Effect, Schema, Stream } from "effect"
+import { Effect, Exit, Schema, Stream } from "effect"
 import { type ClientRequest, type IncomingMessage, request as open } from "node:http"
 import { PASSED_BY, type PassedReply, type PassedRequest } from "#core/node/DecidingEngine.ts"
 import { hostHeader } from "#runtime/call/passOn.ts"
@@ -7,8 +7,10 @@ import type { EnginePlace } from "#runtime/lock/EnginePlace.ts"
 
 /** An engine on the same network accepts a connection within milliseconds; one on a dead machine never does. */
 const CONNECT_MILLIS = 2000
-/** Lists and files are read where they are asked for: what other requests are answered is far smaller. */
-const MAX_ANSWER_BYTES = 16_777_216
+/** A longer answer, such as a recording, or one that may never end, such as events, is not collected first. */
+const COLLECTED_BYTES = 262_144
+/** How long a long answer may wait for its reader, who may have gone. */
+const UNREAD_MILLIS = 30_000
 
 /** Nothing of the request has reached the other engine. */
 class NotSent extends Schema.TaggedError<NotSent>()("NotSent", { why: Schema.String }) {}
@@ -28,7 +30,7 @@ export const passRequest = (
       const sending = Effect.andThen(Effect.ignore(written(sent, request)), Effect.never)
       return Effect.raceFirst(answered(sent), sending)
     },
-    (sent) => Effect.sync(() => void sent.destroy())
+    (sent, exit) => (Exit.isSuccess(exit) && typeof exit.value.body !== "string" ? Effect.void : Effect.sync(() => void sent.destroy()))
   )
 
 /** On a connection of its own: one that is kept open may have been closed by the other engine when the request leaves. */
@@ -72,16 +74,28 @@ const answered = (sent: ClientRequest): Effect.Effect<PassedReply, Unanswered> =
     if (sent.errored !== null) return lost(sent.errored)
     sent.once("error", lost)
     sent.once("response", (response) => {
+      const told = response.headers["content-length"]
+      const bytes = told === undefined ? undefined : Number(told)
+      if (bytes === undefined || bytes > COLLECTED_BYTES) {
+        resume(Effect.succeed(replyOf(response, { bytes, stream: following(response) })))
+        return
+      }
       const chunks: Array<Buffer> = []
-      let bytes = 0
-      response.on("error", lost).on("data", (chunk: Buffer) => {
-        bytes += chunk.byteLength
-        if (bytes > MAX_ANSWER_BYTES) response.destroy(new Error("the answer is too large"))
-        else chunks.push(chunk)
-      })
-      response.once("end", () => resume(Effect.succeed(replyOf(response, Buffer.concat(chunks)))))
+      response.on("error", lost).on("data", (chunk: Buffer) => void chunks.push(chunk))
+      response.once("end", () => resume(Effect.succeed(replyOf(response, Buffer.concat(chunks).toString()))))
     })
   })
+
+/** What comes, as fast as it is read. */
+const following = (response: IncomingMessage): Stream.Stream<Uint8Array, unknown> => {
+  // Stays, so that an error that comes before anybody reads is not thrown.
+  response.on("error", () => {})
+  const unread = setTimeout(() => response.destroy(), UNREAD_MILLIS)
+  return Stream.fromAsyncIterable<Uint8Array, unknown>(response, (error) => error).pipe(
+    Stream.onStart(Effect.sync(() => clearTimeout(unread))),
+    Stream.ensuring(Effect.sync(() => void response.destroy()))
+  )
+}
 
 /** Every answer of this engine has these anyway, or they concern the connection alone. */
 const ownHeaders = new Set([
@@ -101,11 +115,11 @@ const ownHeaders = new Set([
   "x-request-id"
 ])
 
-const replyOf = ({ rawHeaders, statusCode = 502 }: IncomingMessage, body: Buffer): PassedReply => {
+const replyOf = ({ rawHeaders, statusCode = 502 }: IncomingMessage, body: PassedReply["body"]): PassedReply => {
   const headers: Array<readonly [string, string]> = []
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const [name = "", value = ""] = rawHeaders.slice(at, at + 2)
     if (!ownHeaders.has(name.toLowerCase())) headers.push([name.toLowerCase(), value])
   }
-  return { body: body.toString(), headers, status: statusCode }
+  return { body, headers, status: statusCode }
 }

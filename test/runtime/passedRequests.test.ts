@@ -30,14 +30,19 @@ const request: PassedRequest = {
 const streamed: PassedRequest = { ...request, body: Stream.make(Buffer.from("one "), Buffer.from("two")) }
 const at = (port: number) => ({ host: "127.0.0.1", port })
 
-const done = (response: ServerResponse) => response.writeHead(200, { "content-type": "application/json", "retry-after": "3" }).end("{}")
+const done = (response: ServerResponse) =>
+  response.writeHead(200, { "content-length": "2", "content-type": "application/json", "retry-after": "3" }).end("{}")
 /** The other engine, which answers its first requests in turn. */
 const other = (t: Test, answers: ReadonlyArray<(response: ServerResponse) => unknown>, port = 0) => {
   const left = [...answers]
   return answeringServer(t, (response) => void (left.shift() ?? done)(response), port)
 }
-const ending = (response: ServerResponse) => response.writeHead(503).end(JSON.stringify({ detail: SHUTTING_DOWN }))
-const overloaded = (response: ServerResponse) => response.writeHead(503).end('{"detail":"busy"}')
+const whole = (status: number, detail: string) => (response: ServerResponse) => {
+  response.statusCode = status
+  response.end(JSON.stringify({ detail }))
+}
+const ending = whole(503, SHUTTING_DOWN)
+const overloaded = whole(503, "busy")
 const cut = (response: ServerResponse) => response.destroy()
 const silent = () => undefined
 
@@ -77,6 +82,23 @@ t.test("given an engine that decides, then it gets the request as it was made, a
     t.equal(await clientOf("request-1"), "203.0.113.9", "and it learns the client's address")
     t.equal(await clientOf("request-2"), undefined, "for this request only")
   }
+})
+
+t.test("given an answer that may never end, then it comes as it is written, and its end is told when nobody reads any more", async (t) => {
+  let over = false
+  const { port } = await other(t, [
+    (response) => {
+      response.on("close", () => void (over = true))
+      response.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n")
+    }
+  ])
+  const passage = await passed(port)
+  if (passage._tag !== "Answered" || typeof passage.reply.body === "string") throw new Error(passage._tag)
+  const { bytes, stream } = passage.reply.body
+  t.equal(bytes, undefined)
+  const [first] = await runLive(Stream.runCollect(Stream.take(stream, 1)))
+  t.equal(Buffer.from(first ?? []).toString(), "data: 1\n\n")
+  await untilTrue("its end", () => over)
 })
 
 const cases = [
