@@ -59,8 +59,8 @@ t.test("given the document of the whole API", async (t) => {
     const statuses = (name: string) =>
       Object.keys(operations.find(({ operation }) => operation.operationId === name)?.operation.responses ?? {})
     t.strictSame(statuses("startCampaign"), ["200", "400", "401", "403", "404", "409", "422", "429", "431", "500", "502", "503"])
-    t.strictSame(statuses("createCampaign"), ["200", "400", "401", "403", "404", "408", "409", "413", "422", "429", "431", "500", "502", "503"])
-    t.strictSame(statuses("startCall"), ["200", "400", "401", "403", "404", "408", "409", "413", "422", "429", "431", "500", "502", "503"])
+    const ofBodies = ["200", "400", "401", "403", "404", "408", "409", "413", "422", "429", "431", "500", "502", "503"]
+    for (const name of ["createCampaign", "startCall"]) t.strictSame(statuses(name), ofBodies)
     t.strictSame(statuses("getHealth"), ["200", "431", "500", "503"])
     for (const { operation } of operations) {
       for (const [status, answer] of Object.entries(operation.responses)) {
