@@ -271,6 +271,6 @@ export const layer = decided.pipe(Layer.provideMerge(deciding))
 
 /** The part of an engine that stands by: it carries calls, as a call node. Needs the same, but no lock. */
 export const callNode = Mending.layerCallNode.pipe(
-  Layer.provideMerge(Layer.mergeAll(CallNodes.layerNone, CallsElsewhere.layer, Layer.fresh(CampaignInboxes.layer))),
+  Layer.provideMerge(Layer.merge(CallsElsewhere.layer, Layer.fresh(CampaignInboxes.layer))),
   Layer.provideMerge(carrier)
 )

@@ -12,6 +12,8 @@ import type { Network } from "#core/egress/Network.ts"
 export interface Client {
   /** In canonical form; empty if unknown. Computed on first use, which must be before the answer has been written. */
   readonly address: string
+  /** Another engine has passed its request on. */
+  readonly isPassedOn?: boolean
 }
 
 /** Proxies whose `X-Forwarded-For` is trusted. */

@@ -1,6 +1,6 @@
 /** Endpoints that another engine answers, unless this one decides. */
 import { Effect } from "effect"
-import { type DecidingEngine, PASSED_BY, type Passage, type PassedRequest } from "#core/node/DecidingEngine.ts"
+import type { DecidingEngine, Passage, PassedRequest } from "#core/node/DecidingEngine.ts"
 import { type Asked, type Endpoint, failure, type Reply, shuttingDown } from "./Endpoint.ts"
 
 /** The declared path with these parameters. */
@@ -40,11 +40,10 @@ export const passing = <R>(
   }
   return {
     ...endpoint,
-    headers: [...endpoint.headers, PASSED_BY],
     answer: (asked) => {
       if (deciding.isHere() || (by === "every" && deciding.mayRead())) return endpoint.answer(asked)
       // The other engine took this one for the one that decides.
-      if (deciding.clientOf(asked.headers[PASSED_BY] ?? "", asked.id) !== undefined) return Effect.succeed(shuttingDown)
+      if (asked.client.isPassedOn === true) return Effect.succeed(shuttingDown)
       return Effect.flatMap(deciding.pass(passedOf(endpoint, asked)), (passage) => answerOf(asked, passage))
     }
   }

@@ -194,7 +194,7 @@ class UwsServer<R> implements Server {
   private namedClientOf({ id }: Exchange, req: uws.HttpRequest): Client | undefined {
     const passedBy = req.getHeader(PASSED_BY)
     const address = passedBy === "" ? undefined : this.admission.deciding.clientOf(passedBy, id)
-    return address === undefined ? undefined : { address }
+    return address === undefined ? undefined : { address, isPassedOn: true }
   }
 
   /**
