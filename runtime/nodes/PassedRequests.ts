@@ -80,6 +80,9 @@ const passed = Effect.fnUntraced(function* ({ deciderAt, isDone }: Known, reques
   return { _tag: "Here" } satisfies Passage
 })
 
+const told = ({ id }: PassedRequest, why: string) =>
+  Effect.annotateLogs(Effect.logWarning("the engine that decides was lost while it had a request"), { requestId: id, why })
+
 /** Undefined: the engine there has not looked at the request. */
 const asked = ({ deciderAt, isDone }: Known, place: EnginePlace, request: PassedRequest, passedBy: string) => {
   const isReplaced = () => isDone() || (deciderAt() ?? place) !== place
@@ -87,8 +90,11 @@ const asked = ({ deciderAt, isDone }: Known, place: EnginePlace, request: Passed
   const answered = Effect.map(passRequest(place, request, passedBy), (reply): Passage | undefined =>
     isUndone(reply, request) ? undefined : { _tag: "Answered", reply }
   )
-  return Effect.raceFirst(answered, Effect.as(Effect.repeat(Effect.sleep(LOOK), { until: isReplaced }), lost)).pipe(
-    Effect.catchTag("Unanswered", () => Effect.succeed(lost)),
+  return Effect.raceFirst(
+    answered,
+    Effect.as(Effect.andThen(Effect.repeat(Effect.sleep(LOOK), { until: isReplaced }), told(request, "another engine decides")), lost)
+  ).pipe(
+    Effect.catchTag("Unanswered", ({ why }) => Effect.as(told(request, why), lost)),
     Effect.catchTag("NotSent", () => Effect.succeed(undefined))
   )
 }

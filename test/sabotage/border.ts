@@ -152,8 +152,8 @@ export const border = named({
   // Other engines.
   "A change whose engine was lost is not made again.": {
     file: "runtime/nodes/PassedRequests.ts",
-    text: 'Effect.catchTag("Unanswered", () => Effect.succeed(lost))',
-    replacement: 'Effect.catchTag("Unanswered", () => Effect.succeed(undefined))',
+    text: "Effect.as(told(request, why), lost)",
+    replacement: "Effect.as(told(request, why), undefined)",
     caughtBy: "test/runtime/passedRequests.test.ts"
   },
   "What another engine says of a client holds for one request.": {
@@ -166,6 +166,6 @@ export const border = named({
     file: "gateway/http/passing.ts",
     text: '(by === "every" && deciding.mayRead())',
     replacement: "deciding.mayRead()",
-    caughtBy: "test/journey/standbyRequests.test.ts"
+    caughtBy: "test/gateway/passing.test.ts"
   }
 })
