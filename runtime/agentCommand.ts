@@ -99,7 +99,7 @@ export const planOf = async (
   const { configurations, context, definition, tools } = await loadAgent(name)
   const graph = compile(definition)
   if (graph === undefined) throw new WrongUse(`${name} has no node of the type startCall`)
-  return { plan: { graph, tools: compileTools(tools), settings: settingsOf(configurations) }, context }
+  return { plan: { graph, tools: compileTools(tools), settings: settingsOf(configurations), canHear: true }, context }
 }
 
 /** `name=value`, repeatable. */

@@ -32,7 +32,8 @@ export const chatPlan = (
       onMachine: undefined,
       lines: { ...settings.lines, fillers: [] }
     },
-    timeZone
+    timeZone,
+    canHear: true
   }
 }
 

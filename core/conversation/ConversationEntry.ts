@@ -2,6 +2,7 @@
 import type { ConversationFact } from "#core/agent/conversation/ConversationFact.ts"
 import type { JsonObject } from "#core/Json.ts"
 import type { ModelUsage } from "#core/model/LanguageModel.ts"
+import type { RunProblem } from "#core/run/RunProblem.ts"
 import type { FeedbackEvent, UsageInfo } from "#core/run/RunRecord.ts"
 
 /**
@@ -30,6 +31,10 @@ export type CallFact =
       readonly at: number
       readonly until: number
     }
+  /** The callee hears the agent for the first time, this long after the call's audio was opened. */
+  | ({ readonly _tag: "Greeted"; readonly millis: number; readonly at: number } & Service)
+  /** Something could not be said, played or recorded. */
+  | ({ readonly _tag: "Troubled" } & RunProblem)
   /** The callee has pressed one key. */
   | { readonly _tag: "Pressed"; readonly digit: string; readonly at: number }
   | ({ readonly _tag: "Waited"; readonly stage: LatencyStage; readonly millis: number; readonly at: number } & Service)

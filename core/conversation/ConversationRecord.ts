@@ -8,6 +8,7 @@ import { withKey } from "#core/call/Dtmf.ts"
 import type { JsonObject } from "#core/Json.ts"
 import { jsonSize } from "#core/jsonSize.ts"
 import type { CallFact, ConversationEntry, ConversationUsage } from "./ConversationEntry.ts"
+import { problemPayload, type RunProblem } from "#core/run/RunProblem.ts"
 import type { FeedbackEvent } from "#core/run/RunRecord.ts"
 import { serviceKey, tokensOf } from "#core/run/serviceUsage.ts"
 
@@ -20,6 +21,8 @@ interface RecordOptions {
   readonly keepsTranscript: boolean
   /** The callee's. */
   readonly timeZone: string
+  /** An earlier process has had the call: its agent opens again, and what had been gathered and used before stays as it is. */
+  readonly isContinued?: boolean
 }
 
 const iso = (at: number): string => new Date(at).toISOString()
@@ -60,6 +63,13 @@ export class ConversationRecord {
 
   /** Must be called in order. Returns the entries to store. */
   take(fact: CallFact): Entries {
+    const entries = this.#entriesOf(fact)
+    return this.#options.isContinued === true
+      ? entries.filter((entry) => entry.kind === "event" && entry.content.type !== "rtf-node-transition")
+      : entries
+  }
+
+  #entriesOf(fact: CallFact): Entries {
     switch (fact._tag) {
       case "Noted":
         return this.#note(fact.note, fact.at)
@@ -79,6 +89,10 @@ export class ConversationRecord {
         const said = this.#say({ _tag: "Said", speaker: "user", text: `pressed ${fact.digit}`, at: fact.at, until: fact.at })
         return [...said, ...this.#gather(this.#gathered)]
       }
+      case "Greeted":
+        return this.#event("rtf-ttfb-metric", ttfbOf(fact), fact.at)
+      case "Troubled":
+        return this.#problem(fact, fact.at)
       case "Waited":
         return this.#event(fact.stage === "first_audio" ? "rtf-latency-measured" : "rtf-ttfb-metric", latencyOf(fact), fact.at)
       case "Used":
@@ -90,6 +104,10 @@ export class ConversationRecord {
   #event(type: FeedbackEvent["type"], payload: JsonObject, at: number): Entries {
     if (++this.#events > mostEvents) return []
     return [{ kind: "event", content: { type, payload, timestamp: iso(at), turn: this.#turn, ...this.#node } }]
+  }
+
+  #problem(problem: Omit<RunProblem, "at">, at: number): Entries {
+    return this.#event("rtf-pipeline-error", problemPayload(problem), at)
   }
 
   #gather(gathered: JsonObject): Entries {
@@ -132,27 +150,26 @@ export class ConversationRecord {
         return this.#event("rtf-function-call-end", { function_name: name, tool_call_id: id, ...result }, at)
       }
       case "ModelTrouble":
-        return this.#event("rtf-pipeline-error", { error: troubles[noted.trouble], fatal: false, processor: "llm" }, at)
+        return this.#problem({ error: troubles[noted.trouble], processor: "llm" }, at)
+      case "GreetingIgnored":
+        return this.#problem({ error: "The contact's greeting is malformed and was ignored", processor: "greeting" }, at)
       case "ToolUnreadable": {
         const error = `The tool ${noted.name} cannot be opened with the key of this installation`
-        return this.#event("rtf-pipeline-error", { error, fatal: false, processor: "tools" }, at)
+        return this.#problem({ error, processor: "tools" }, at)
       }
       case "ExtractionFailed":
         return this.#event("rtf-pipeline-error", extractionFailure(noted.node), at)
       case "VariableRefused": {
         const error = `A value for ${noted.name} is not of the variable's type`
-        return this.#event("rtf-pipeline-error", { error, fatal: false, processor: "extraction" }, at)
+        return this.#problem({ error, processor: "extraction" }, at)
       }
     }
   }
 }
 
 /** The payload of an `rtf-pipeline-error`. */
-export const extractionFailure = ({ id, name }: Pick<ConversationNode, "id" | "name">): JsonObject => ({
-  error: `The variables of ${name === "" ? id : name} could not be extracted`,
-  fatal: false,
-  processor: "extraction"
-})
+export const extractionFailure = ({ id, name }: Pick<ConversationNode, "id" | "name">): JsonObject =>
+  problemPayload({ error: `The variables of ${name === "" ? id : name} could not be extracted`, processor: "extraction" })
 
 export const transitionOf = ({ node, previous }: Extract<ConversationNote, { readonly _tag: "NodeEntered" }>): JsonObject => ({
   node_id: node.id,
@@ -162,8 +179,14 @@ export const transitionOf = ({ node, previous }: Extract<ConversationNote, { rea
   allow_interrupt: node.allowsInterruption
 })
 
-const latencyOf = ({ millis, model, processor, stage }: Extract<CallFact, { readonly _tag: "Waited" }>): JsonObject =>
-  stage === "first_audio" ? { latency_seconds: millis / 1000 } : { ttfb_seconds: millis / 1000, processor, model, stage }
+const ttfbOf = ({ millis, model, processor }: Extract<CallFact, { readonly _tag: "Greeted" | "Waited" }>): JsonObject => ({
+  ttfb_seconds: millis / 1000,
+  processor,
+  model
+})
+
+const latencyOf = (waited: Extract<CallFact, { readonly _tag: "Waited" }>): JsonObject =>
+  waited.stage === "first_audio" ? { latency_seconds: waited.millis / 1000 } : { ...ttfbOf(waited), stage: waited.stage }
 
 const withUse = (usage: ConversationUsage, used: Extract<CallFact, { readonly _tag: "Used" }>): ConversationUsage => {
   const key = serviceKey(used.processor, used.model)

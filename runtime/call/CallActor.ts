@@ -10,7 +10,7 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import { awaitReport, endedInWallTime, lastWord, voiceReport, voidInWallTime } from "./callEnd.ts"
 import { type CallServices, callServices } from "./CallServices.ts"
 import { converse, prepareVoice } from "./converse.ts"
-import { fetchOpening } from "./Fetching.ts"
+import { fetchContext } from "./Fetching.ts"
 import { isGreetingMissed, needsAudio } from "./greeted.ts"
 import type { LiveCall } from "./LiveCall.ts"
 import { checkEnd, look } from "./looks.ts"
@@ -131,8 +131,7 @@ const tellOfTransfer = (call: LiveCall, { _tag }: CallState): void => {
 
 /** The conversation ended when the callee was transferred, so nobody would talk to them: end the call. */
 const backFromOther = ({ clock }: CallServices, call: LiveCall): void => {
-  if (call.voice.conversation !== undefined)
-    call.tell(CallEvent.cases.EndAsked.make({ at: SteadyTime.nowOf(clock), cause: "agent_hangup" }))
+  call.tell(CallEvent.cases.EndAsked.make({ at: SteadyTime.nowOf(clock), cause: "agent_hangup" }))
 }
 
 /** Returns the fiber of the work that was started, if the command starts any. */
@@ -162,7 +161,7 @@ const perform = (services: CallServices, call: LiveCall, command: CallCommand): 
 const beginOriginate = Effect.fnUntraced(function* (services: CallServices, call: LiveCall) {
   const { fetching } = call
   yield* services.agent.warm(call.voice)
-  if (fetching !== undefined) fetching.fiber = yield* fork(fetchOpening(fetching, services.fetcher))
+  if (fetching !== undefined) fetching.fiber = yield* fork(fetchContext(fetching, services.fetcher))
   return yield* fork(originate(services, call))
 })
 

@@ -6,7 +6,7 @@ import type { ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import type { HttpToolRequest } from "#core/agent/conversation/HttpTool.ts"
 import type { Attempt } from "#core/call/Attempt.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
-import { ConversationRecords } from "#runtime/conversation/ConversationRecords.ts"
+import { ConversationRecords, type RecordedCall } from "#runtime/conversation/ConversationRecords.ts"
 import { HttpTools } from "#runtime/conversation/HttpTools.ts"
 
 interface Conversations {
@@ -14,7 +14,7 @@ interface Conversations {
   /** Opens the record of a call's conversation, once per call. The returned function takes facts in order, and returns at once. */
   readonly record: (
     attempt: Attempt,
-    call: { readonly phoneNumber: string; readonly timeZone: string; readonly keepsTranscript: boolean }
+    call: Pick<RecordedCall, "phoneNumber" | "timeZone" | "isContinued" | "keepsTranscript">
   ) => (fact: CallFact) => void
 }
 

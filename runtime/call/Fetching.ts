@@ -7,18 +7,13 @@ import type { JsonObject } from "#core/Json.ts"
 import type { PreCallFetch } from "#core/agent/PreCallFetch.ts"
 import { questionOf } from "#core/call/PreCallFetch.ts"
 import type { AgentId, OrganizationId } from "#core/Id.ts"
-import type { Problem } from "#runtime/voice/Transcript.ts"
-import type { PlannedOpening } from "#runtime/voice/VoiceSession.ts"
+import type { RunProblem } from "#core/run/RunProblem.ts"
 import type { ContextFetcher } from "./ContextFetcher.ts"
-import { plannedOpening } from "./plannedOpening.ts"
 
 interface FetchRequest {
   readonly fetch: PreCallFetch
   readonly agentId: AgentId
   readonly organizationId: OrganizationId
-  readonly definition: JsonObject
-  /** Template of the message left on an answering machine. */
-  readonly message: string | undefined
   /** What is known about the call without the fetch. */
   readonly context: JsonObject
   readonly to: string
@@ -26,7 +21,8 @@ interface FetchRequest {
 
 export class Fetching {
   readonly request: FetchRequest
-  readonly opening = Deferred.makeUnsafe<PlannedOpening>()
+  /** What is known about the call, with what was fetched, if anything was. */
+  readonly context = Deferred.makeUnsafe<JsonObject>()
   /** Opens when the request to the provider is sent. */
   readonly left = Latch.makeUnsafe(false)
   /** The number shown to the callee; set when the request is sent. */
@@ -34,7 +30,7 @@ export class Fetching {
   fiber: Fiber.Fiber<unknown> | undefined
   /** What was fetched, or why nothing was; neither is set if the call ended first. */
   fetched: JsonObject | undefined
-  problem: Problem | undefined
+  problem: RunProblem | undefined
 
   constructor(request: FetchRequest) {
     this.request = request
@@ -49,9 +45,9 @@ export class Fetching {
   }
 }
 
-/** Waits until the request is sent, fetches, and returns the call's opening. If the fetch fails, the call goes on without it. */
-export const fetchOpening = Effect.fnUntraced(function* (fetching: Fetching, fetcher: ContextFetcher["Service"]) {
-  const { agentId, context, definition, fetch, message, organizationId, to } = fetching.request
+/** Waits until the request is sent, and fetches. If that fails, the call goes on without it. */
+export const fetchContext = Effect.fnUntraced(function* (fetching: Fetching, fetcher: ContextFetcher["Service"]) {
+  const { agentId, context, fetch, organizationId, to } = fetching.request
   yield* fetching.left.await
   // The request to the provider comes first.
   yield* Effect.yieldNow
@@ -59,9 +55,7 @@ export const fetchOpening = Effect.fnUntraced(function* (fetching: Fetching, fet
     Effect.catchTag("NothingFetched", ({ reason }) => noteFailure(fetching, reason)),
     Effect.catchCause((cause) => noteFailure(fetching, "internal_error", cause))
   )
-  const opening = yield* plannedOpening(definition, { ...context, ...fetching.fetched }, message)
-  Deferred.doneUnsafe(fetching.opening, Effect.succeed(opening))
-  return opening
+  Deferred.doneUnsafe(fetching.context, Effect.succeed({ ...context, ...fetching.fetched }))
 })
 
 /** Notes only the reason: neither the log nor the run shows the URL or its answer. */

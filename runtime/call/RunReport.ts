@@ -1,10 +1,11 @@
 /** The run of a call that is over: disposition, tags, logs, usage. The results of the call's conversation are added as it is recorded. */
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { CallState } from "#core/call/Call.ts"
+import { byTime } from "#core/conversation/conversationReport.ts"
 import { outcomeOfEnd } from "#core/call/outcomeOfEnd.ts"
 import { failureClassOf, isBreakerFailure, type Outcome } from "#core/outcome/Outcome.ts"
 import type { CallId } from "#core/Id.ts"
-import { withProblem } from "#runtime/voice/Transcript.ts"
+import { problemEvent, type RunProblem } from "#core/run/RunProblem.ts"
 import type { VoiceReport } from "#runtime/voice/VoiceSession.ts"
 import { missedGreeting } from "./greeted.ts"
 import type { LiveCall } from "./LiveCall.ts"
@@ -40,8 +41,9 @@ const tagsOf = ({ keys }: LiveCall, answeredAt: number | undefined, disposition:
   return keys === "" ? tags : [...tags, "user_speech"]
 }
 
-const eventsOf = ({ fetching }: LiveCall, events: VoiceReport["events"]) =>
-  fetching?.problem === undefined ? events : withProblem(events, fetching.problem)
+/** What went wrong outside of the conversation. */
+const problemsOf = ({ fetching }: LiveCall, missed: RunProblem | undefined) =>
+  byTime([fetching?.problem, missed].flatMap((problem) => (problem === undefined ? [] : [problemEvent(problem)])))
 
 /** The provider's finding wins, unless it is `unknown`. */
 const answeredBy = ({ answeredBy }: LiveCall, gathered: Partial<VoiceReport["gathered"]> = {}) =>
@@ -50,7 +52,7 @@ const answeredBy = ({ answeredBy }: LiveCall, gathered: Partial<VoiceReport["gat
 export const endOf = (
   call: LiveCall,
   ended: CallState & { readonly _tag: "Ended" },
-  voice: Partial<Pick<VoiceReport, "events" | "gathered" | "isVoicemail" | "recordingKey" | "transcriptKey" | "usage">> | undefined,
+  voice: Partial<Pick<VoiceReport, "gathered" | "isVoicemail" | "recordingKey">> | undefined,
   isGreetingMissed = false
 ): AttemptEnd => {
   const { answeredAt, cause, endedAt } = ended
@@ -58,8 +60,7 @@ export const endOf = (
   const disposition = dispositionOf(ended, outcome)
   const tags = tagsOf(call, answeredAt, disposition)
   if (isGreetingMissed) tags.push("greeting_missed")
-  const problem = isGreetingMissed && answeredAt !== undefined ? missedGreeting(answeredAt) : undefined
-  const events = eventsOf(call, voice?.events ?? [])
+  const missed = isGreetingMissed && answeredAt !== undefined ? missedGreeting(answeredAt) : undefined
   return {
     answeredAt,
     callerNumber: call.ref.from,
@@ -88,7 +89,7 @@ export const endOf = (
         provider: call.trunk.adapter.manifest.provider
       },
       logs: {
-        realtime_feedback_events: problem === undefined ? events : withProblem(events, problem),
+        realtime_feedback_events: problemsOf(call, missed),
         telephony_status_callbacks: [
           {
             call_id: call.attempt.callId,
@@ -101,12 +102,11 @@ export const endOf = (
         ]
       },
       recordingKey: voice?.recordingKey,
-      transcriptKey: voice?.transcriptKey,
+      transcriptKey: undefined,
       usageInfo: {
         llm: {},
         stt: {},
         tts: {},
-        ...voice?.usage,
         call_duration_seconds: answeredAt === undefined ? 0 : Math.round((endedAt - answeredAt) / 10) / 100
       }
     }

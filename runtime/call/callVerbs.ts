@@ -3,7 +3,7 @@ import { Deferred, Effect } from "effect"
 import type { ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import { CallEvent } from "#core/call/Call.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import type { CallVerbs, PlannedTalk } from "#runtime/voice/VoiceSession.ts"
+import type { CallVerbs } from "#runtime/voice/VoiceSession.ts"
 import type { CallServices } from "./CallServices.ts"
 import type { LiveCall } from "./LiveCall.ts"
 
@@ -11,11 +11,12 @@ const pauseMillis = 500
 
 const failed = (reason: string): ToolAnswer & { readonly _tag: "Failed" } => ({ _tag: "Failed", reason })
 
-export const callVerbs = (services: CallServices, call: LiveCall, { plan }: PlannedTalk): CallVerbs => ({
+export const callVerbs = (services: CallServices, call: LiveCall): CallVerbs => ({
   runTool: (request) => services.conversations.runTool(call.attempt, request),
   note: services.conversations.record(call.attempt, {
     phoneNumber: call.ref.to ?? "",
-    timeZone: plan.timeZone,
+    timeZone: call.voice.conversation.plan.timeZone,
+    isContinued: call.voice.isContinued,
     keepsTranscript: call.voice.keepsTranscript
   }),
   sendDigits: (digits) => pressKeys(call, digits),

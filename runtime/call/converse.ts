@@ -18,10 +18,7 @@ const REOPEN_AFTER = "1 second"
 const CROWDED_MILLIS = 1000
 
 /** Speech is prepared only once the phone rings, because nothing is said to numbers that are busy or invalid. */
-export const prepareVoice = ({ agent }: CallServices, { fetching, voice }: LiveCall) =>
-  fetching === undefined
-    ? agent.prepare(voice)
-    : Effect.flatMap(Deferred.await(fetching.opening), (opening) => agent.prepare({ ...voice, ...opening }))
+export const prepareVoice = ({ agent }: CallServices, { voice }: LiveCall) => agent.prepare(voice)
 
 /** Runs until it is interrupted, or until there is no audio; in that case the call's actor is told. */
 export const converse = Effect.fnUntraced(
@@ -32,13 +29,11 @@ export const converse = Effect.fnUntraced(
     const media = yield* openMedia(services, call).pipe(
       Effect.timeoutOrElse({ duration: MEDIA_TIMEOUT, orElse: () => Effect.fail(noMedia(call, "no audio in time")) })
     )
-    const { conversation } = call.voice
-    const verbs = conversation === undefined ? undefined : callVerbs(services, call, conversation)
-    const session = yield* agent.attach(call.voice, media, (event) => onVoiceEvent(services, call, event), verbs)
+    const session = yield* agent.attach(call.voice, media, (event) => onVoiceEvent(services, call, event), callVerbs(services, call))
     for (const key of call.keys) session.dtmf(key, clock.currentTimeMillisUnsafe())
     call.session = session
     call.trace?.mediaOpen()
-    if (call.isMachine || (verbs !== undefined && call.answeredBy === "machine")) session.machineDetected()
+    if (call.isMachine || call.answeredBy === "machine") session.machineDetected()
     if (call.isGreetingOver) session.greetingEnded()
     if (call.trunk.media !== undefined) followMedia(services, call, media, session)
     yield* Effect.never
@@ -84,12 +79,12 @@ const followMedia = ({ clock, sockets }: CallServices, call: LiveCall, first: Me
 const onVoiceEvent = (services: CallServices, call: LiveCall, event: VoiceEvent): void => {
   const { clock, local } = services
   const at = SteadyTime.nowOf(clock)
-  if (event._tag === "EndWanted") return askForEnd(services, call, event.cause)
-  if (event._tag === "MachineDetected") call.isMachine = true
-  if (event._tag === "MessageOver" || (event._tag === "MachineDetected" && call.voice.onMachine === "hangup"))
-    call.tell(EndAsked.make({ at, cause: "machine_detected" }))
+  if (event._tag === "EndWanted") {
+    if (event.cause === "machine_detected") call.isMachine = true
+    return askForEnd(services, call, event.cause)
+  }
   // A replaced stream has a successor that carries on.
-  if (event._tag !== "MediaClosed" || event.how === "replaced") return
+  if (event.how === "replaced") return
   const failed = event.how === "failed"
   // Not if only the connection broke: a crash of Asterisk breaks it too, and its callees have not hung up.
   if (event.how === "ended") local.muted(call.attempt.callId, clock.currentTimeMillisUnsafe())

@@ -74,7 +74,7 @@ const noteAnswerer = (call: LiveCall, who: (typeof detected)[number], at: Steady
   if (call.answeredBy === undefined || who !== "unknown") call.answeredBy = who
   if (who !== "machine" && who !== "fax") return
   // The conversation decides what happens next.
-  if (who === "machine" && call.voice.conversation !== undefined && call.session !== undefined) return call.session.machineDetected()
+  if (who === "machine" && call.session !== undefined) return call.session.machineDetected()
   if (onMachine === "hangup" || (who === "fax" && onMachine === "leave_message")) {
     // Counted as a machine, no matter which side ends the call.
     call.isMachine = true

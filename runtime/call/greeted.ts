@@ -5,25 +5,25 @@ import { openingOf } from "#core/agent/Opening.ts"
 import { voicemailDetectionOf } from "#core/agent/VoicemailDetection.ts"
 import type { CallState } from "#core/call/Call.ts"
 import { preCallFetchOf } from "#core/agent/PreCallFetch.ts"
-import type { Problem } from "#runtime/voice/Transcript.ts"
+import type { RunProblem } from "#core/run/RunProblem.ts"
 import type { VoiceReport } from "#runtime/voice/VoiceSession.ts"
 import type { LiveCall } from "./LiveCall.ts"
 
 /** After hearing nothing for this long, a callee assumes the line is dead. */
 const PATIENCE_MILLIS = 2000
 
-const isToBeGreeted = ({ voice }: LiveCall): boolean =>
-  voice.greeting !== undefined || voice.recording !== undefined || voice.later !== undefined
-
-export const needsAudio = (call: LiveCall): boolean =>
-  isToBeGreeted(call) || call.voice.record || call.voice.detectMachine || call.voice.conversation !== undefined
-
-/** Whether calls of this version will need audio; asked before they are planned. */
-export const willNeedAudio = ({ configurations, definition }: AgentVersion, context: JsonObject): boolean => {
+/** Whether the agent speaks first to somebody of whom this is known. */
+export const isGreeting = (definition: JsonObject, context: JsonObject): boolean => {
   const { recording, text } = openingOf(definition, context)
-  const isGreeted = recording !== undefined || text !== undefined || preCallFetchOf(definition) !== undefined
-  return isGreeted || voicemailDetectionOf(configurations).isOn
+  return recording !== undefined || text !== undefined
 }
+
+export const needsAudio = ({ voice }: LiveCall): boolean =>
+  voice.isGreeting || voice.record || voice.detectMachine || voice.conversation.hearing !== undefined
+
+/** Whether calls of this version will need audio, even if their agent cannot hear; asked before they are planned. */
+export const willNeedAudio = ({ configurations, definition }: AgentVersion, context: JsonObject): boolean =>
+  isGreeting(definition, context) || preCallFetchOf(definition) !== undefined || voicemailDetectionOf(configurations).isOn
 
 /**
  * True if something was to be said, and nothing was heard for two seconds after the answer, or after the provider handed the call to us. The
@@ -39,12 +39,12 @@ export const isGreetingMissed = (
   const oursAt = call.handover === undefined ? answeredAt : call.handedOverAt
   if (oursAt === undefined) return false
   // Without a session there was no audio at all.
-  const wasToSpeak = call.session === undefined ? isToBeGreeted(call) : voice?.wasToSpeak === true
+  const wasToSpeak = call.session === undefined ? call.voice.isGreeting : voice?.wasToSpeak === true
   return wasToSpeak && (voice?.firstAudioAt ?? endedAt) - oursAt >= PATIENCE_MILLIS
 }
 
 /** `answeredAt` is in wall time. */
-export const missedGreeting = (answeredAt: number): Problem => ({
+export const missedGreeting = (answeredAt: number): RunProblem => ({
   at: answeredAt + PATIENCE_MILLIS,
   error: "greeting_missed: the callee heard nothing for two seconds after the answer",
   processor: "voice"

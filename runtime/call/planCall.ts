@@ -1,4 +1,4 @@
-/** Plans a call before its actor starts: its opening, whether it is recorded, how long it may last, and what is fetched for it. */
+/** Plans a call before its actor starts: its conversation, whether it is recorded, how long it may last, and what is fetched for it. */
 import { Deferred, Effect, Queue } from "effect"
 import { maxCallDurationSeconds } from "#core/agent/AgentGraph.ts"
 import type { AgentVersion } from "#core/agent/Agent.ts"
@@ -13,10 +13,10 @@ import type { AgentServices } from "#core/model/AgentServices.ts"
 import type { Manifest } from "#core/provider/Manifest.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
-import type { PlannedOpening, VoicePlan } from "#runtime/voice/VoiceSession.ts"
+import type { VoicePlan } from "#runtime/voice/VoiceSession.ts"
 import { Fetching } from "./Fetching.ts"
+import { isGreeting } from "./greeted.ts"
 import { type CallWatcher, type Dialing, LiveCall } from "./LiveCall.ts"
-import { plannedOpening } from "./plannedOpening.ts"
 import { plannedTalk, type TalkPlanner } from "./plannedTalk.ts"
 
 /** More events than a provider has for one call. If it sends even more, the newest are dropped. */
@@ -50,24 +50,20 @@ export const planCall = Effect.fnUntraced(function* (
   const chosen = yield* services.chosenFor(organizationId, configurations)
   // The caller number is added to the run when the call ends.
   const context = { caller_number: numberShown(trunk, dialing), ...attempt.initialContext }
-  const { action, isOn, message } = voicemailDetectionOf(configurations)
-  const fetching = fetchingFor(version, attempt, dialing, context, message)
-  const opening: PlannedOpening =
-    fetching === undefined
-      ? yield* Effect.annotateLogs(plannedOpening(definition, context, message), { callId })
-      : { greeting: undefined, recording: undefined }
+  const { action, isOn } = voicemailDetectionOf(configurations)
+  const fetching = fetchingFor(version, attempt, dialing, context)
   const { longestCallSeconds } = trunk.adapter.manifest
-  const known =
-    fetching === undefined ? Effect.succeed(context) : Effect.map(Deferred.await(fetching.opening), () => withFetched(context, fetching))
-  const wanted = { chosen, version, organizationId, known: context, context: known, longestCallSeconds }
-  // If another process has talked to the callee, nobody knows how far the conversation had got. If the phone still rings, it has not begun.
-  const conversation = attempt.answeredAt === undefined ? yield* plannedTalk(planner, wanted) : undefined
+  // If the phone still rings, another process has not talked to the callee.
+  const isContinued = attempt.answeredAt !== undefined
+  const later = fetching === undefined ? undefined : Deferred.await(fetching.context)
+  const wanted = { chosen, version, organizationId, known: context, later, longestCallSeconds, mayHear: !isContinued }
+  const conversation = yield* plannedTalk(planner, wanted)
   const voice: VoicePlan = {
-    ...opening,
     campaignId: campaign?.campaignId,
-    ...(conversation === undefined ? {} : { conversation }),
+    conversation,
     detectMachine: isOn,
-    later: fetching === undefined ? undefined : Deferred.await(fetching.opening),
+    isContinued,
+    isGreeting: fetching !== undefined || isGreeting(definition, context),
     onMachine: action,
     organizationId,
     keepsTranscript: kept.transcripts,
@@ -81,7 +77,7 @@ export const planCall = Effect.fnUntraced(function* (
     trunk,
     limitsAt(trunk.adapter.manifest, {
       detects: isOn && trunk.trunk.detects === true,
-      maxDurationSeconds: maxCallDurationSeconds(configurations) + (conversation === undefined ? 0 : GOODBYE_SECONDS),
+      maxDurationSeconds: maxCallDurationSeconds(configurations) + (conversation.hearing === undefined ? 0 : GOODBYE_SECONDS),
       queues: campaign !== undefined && trunk.adapter.manifest.tells?.includes("queue") === true,
       ringTimeoutSeconds
     }),
@@ -92,8 +88,6 @@ export const planCall = Effect.fnUntraced(function* (
     watcher
   )
 })
-
-const withFetched = (context: JsonObject, { fetched }: Fetching): JsonObject => ({ ...context, ...fetched })
 
 /** Limited to what the provider accepts; otherwise it would refuse the call, or end it before the engine expects. */
 const limitsAt = ({ longestCallSeconds, longestRingSeconds }: Manifest, wanted: CallLimits): CallLimits => ({
@@ -113,10 +107,9 @@ const fetchingFor = (
   { agentId, definition }: AgentVersion,
   { organizationId }: Attempt,
   dialing: Dialing | undefined,
-  context: JsonObject,
-  message: string | undefined
+  context: JsonObject
 ): Fetching | undefined => {
   const fetch = dialing === undefined ? undefined : preCallFetchOf(definition)
   if (fetch === undefined || dialing === undefined) return undefined
-  return new Fetching({ agentId, context, definition, fetch, message, organizationId, to: dialing.phoneNumber })
+  return new Fetching({ agentId, context, fetch, organizationId, to: dialing.phoneNumber })
 }

@@ -1,4 +1,4 @@
-/** The conversation planned for a call, if its agent can hear. */
+/** The conversation planned for a call. */
 import { Effect } from "effect"
 import type { AgentVersion } from "#core/agent/Agent.ts"
 import { bargeInOf } from "#core/agent/BargeInSettings.ts"
@@ -20,10 +20,11 @@ interface Wanted {
   readonly chosen: ChosenServices
   readonly version: AgentVersion
   readonly organizationId: OrganizationId
-  /** What is known before the call. */
+  /** See `PlannedTalk`. */
   readonly known: JsonObject
-  /** The same, plus what is fetched. */
-  readonly context: PlannedTalk["context"]
+  readonly later: PlannedTalk["later"]
+  /** False for a call of an earlier process that has talked to the callee: nobody knows how far the conversation had got. */
+  readonly mayHear: boolean
   /** The provider ends calls that last longer than this. */
   readonly longestCallSeconds: number | undefined
 }
@@ -33,21 +34,21 @@ const goodbyeSeconds = 10
 
 export const plannedTalk = Effect.fnUntraced(function* (
   { plans }: TalkPlanner,
-  { chosen, context, known, longestCallSeconds = Number.POSITIVE_INFINITY, organizationId, version }: Wanted
-): Effect.fn.Return<PlannedTalk | undefined> {
+  { chosen, known, later, longestCallSeconds = Number.POSITIVE_INFINITY, mayHear, organizationId, version }: Wanted
+): Effect.fn.Return<PlannedTalk> {
   const { configurations } = version
-  const { endOfTurn, hearing, model } = chosen
-  if (hearing === undefined) return undefined
+  const { endOfTurn, model } = chosen
   const plan = yield* plans.planFor(organizationId, version, known)
-  if (plan === undefined) return undefined
+  const hearing = mayHear && plan.canHear ? chosen.hearing : undefined
   const maxCallMillis = Math.min(plan.settings.maxCallMillis, (longestCallSeconds - goodbyeSeconds) * 1000)
   return {
-    plan: { ...plan, settings: { ...plan.settings, maxCallMillis } },
+    plan: { ...plan, canHear: hearing !== undefined, settings: { ...plan.settings, maxCallMillis } },
     model,
     hearing,
     endOfTurn,
     bargeIn: bargeInOf(configurations),
-    context,
+    known,
+    later,
     hintsAt: hintsWith(configurations, plan.settings.embedded, chosen)
   }
 })

@@ -48,7 +48,7 @@ export const layer = Layer.effect(
       const unknown = misfits(graph, read.scripts)
       if (unknown.length > 0) return yield* new CalleeScriptsRefused({ problems: unknown })
       const tools = yield* sealing(loadTools(sql, organizationId, toolUuidsIn(graph.definition)))
-      const plan = { graph, ...tools, settings: settingsOf(configurations) }
+      const plan = { graph, ...tools, settings: settingsOf(configurations), canHear: true }
       const { model } = yield* services.chosenFor(organizationId, configurations)
       const verdicts = yield* Effect.forEach(
         read.scripts,

@@ -48,7 +48,7 @@ export interface ConversationPorts {
   /** The conversation has moved to this node, where the callee may say other things. */
   readonly entered?: (node: ConversationNode) => void
   /** See `AwaitMoment`. */
-  readonly awaitMoment?: () => void
+  readonly awaitMoment?: (message: string) => void
 }
 
 export interface ConversationActor {
@@ -192,7 +192,7 @@ const perform = (workshop: Workshop, action: ConversationAction, now: number): E
     case "ClearTimer":
       return drop(workshop, `timer ${action.timer}`)
     case "AwaitMoment":
-      return Effect.sync(() => ports.awaitMoment?.())
+      return Effect.sync(() => ports.awaitMoment?.(action.message))
     case "Note":
       if (action.note._tag === "NodeEntered") ports.entered?.(action.note.node)
       if (action.note._tag === "ExtractionFailed") metrics.extractionsFailed++
@@ -266,7 +266,7 @@ export const makeConversation = Effect.fnUntraced(function* (
     yield* Effect.logError("a conversation failed")
     const reason = "pipeline_error"
     ports.hangUp(reason)
-    const concluded = conclusionOf({ ...state, end: endFor(reason) })
+    const concluded = conclusionOf({ ...state, end: endFor(reason) }, plan)
     yield* workshop.writer.note({ _tag: "Remembered", gathered: concluded.gathered })
     yield* workshop.writer.then(Deferred.succeed(conclusion, concluded))
   })

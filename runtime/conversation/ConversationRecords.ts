@@ -4,7 +4,7 @@
  * `collect` returns all of that for the run, even if an earlier process wrote it. Only `collect` ever waits: for the database, and for the late
  * extraction of a call that an earlier process left behind.
  */
-import { Context, Effect, Fiber, FiberMap, Layer } from "effect"
+import { Clock, Context, Effect, Fiber, FiberMap, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { OptOuts } from "#core/contact/OptOuts.ts"
 import type { CallId, OrganizationId, RunId } from "#core/Id.ts"
@@ -21,7 +21,7 @@ import { makeKeptFiles } from "#runtime/storage/keptFiles.ts"
 import { type EntryWriter, makeEntryWriter } from "./EntryWriter.ts"
 import { LateExtraction } from "./LateExtraction.ts"
 
-interface RecordedCall {
+export interface RecordedCall {
   readonly callId: CallId
   readonly organizationId: OrganizationId
   readonly runId: RunId
@@ -29,6 +29,8 @@ interface RecordedCall {
   readonly phoneNumber: string
   /** The callee's time zone. */
   readonly timeZone: string
+  /** An earlier process has talked to the callee, and may have written entries. */
+  readonly isContinued: boolean
   /** If false, nothing that is said is kept anywhere (`CallKeeping`). */
   readonly keepsTranscript: boolean
 }
@@ -48,6 +50,8 @@ type CallOfRun = Pick<RecordedCall, "callId" | "organizationId" | "runId">
 
 /** An ordinal that sorts after all existing entries. */
 const afterAll = 2_000_000_000
+/** The first ordinal of a process that continues a call at this time: after those of the processes before it. */
+const continuedFrom = (now: number): number => 1_000_000_000 + (Math.floor(now / 1000) % 900_000_000)
 
 export class ConversationRecords extends Context.Service<
   ConversationRecords,
@@ -77,6 +81,7 @@ export class ConversationRecords extends Context.Service<
       const optOuts = yield* OptOuts
       const metrics = yield* CurrentConversationMetrics
       const services: Services = {
+        clock: yield* Clock.Clock,
         feedback: yield* LiveFeedback,
         local: yield* LocalJournal,
         metrics,
@@ -136,6 +141,7 @@ export class ConversationRecords extends Context.Service<
 }
 
 interface Services {
+  readonly clock: Clock.Clock
   readonly feedback: LiveFeedback["Service"]
   readonly local: LocalJournal["Service"]
   readonly metrics: ConversationMetrics
@@ -143,13 +149,13 @@ interface Services {
 }
 
 const openRecord = (
-  { feedback, local, metrics, writer }: Services,
+  { clock, feedback, local, metrics, writer }: Services,
   call: RecordedCall,
   { isOpen, optOut }: { readonly isOpen: () => boolean; readonly optOut: () => void }
 ): OpenRecord => {
   const { callId, organizationId, runId } = call
   const record = new ConversationRecord(call)
-  let ordinal = 0
+  let ordinal = call.isContinued ? continuedFrom(clock.currentTimeMillisUnsafe()) : 0
   const take = (fact: CallFact): void => {
     count(metrics, fact)
     const entries = record.take(fact)

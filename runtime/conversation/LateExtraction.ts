@@ -58,7 +58,6 @@ export const layer = Layer.effect(
       const { agentDefinitionId, initialContext: context } = run
       const version = yield* versions.get(agentDefinitionId)
       const plan = yield* plans.planFor(organizationId, version, context)
-      if (plan === undefined) return undefined
       const open = openExtractions({ context, now: yield* Clock.currentTimeMillis, plan }, report)
       const { model } = yield* services.chosenFor(organizationId, version.configurations)
       return { plan, open, model }

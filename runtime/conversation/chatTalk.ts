@@ -59,6 +59,7 @@ const eventOf = (fact: ConversationFact): ReadonlyArray<ChatEvent> => {
     }
     case "ExtractionFailed":
       return [{ type: "extraction_failed", created_at: iso(at), payload: extractionFailure(note.node) }]
+    case "GreetingIgnored":
     case "ModelTrouble":
     case "ToolUnreadable":
     case "VariableRefused":

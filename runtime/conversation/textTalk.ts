@@ -106,5 +106,7 @@ const describeNote = (note: Extract<ConversationFact, { readonly _tag: "Noted" }
       return [`the variables of ${note.node.name} could not be extracted`]
     case "VariableRefused":
       return [`a value for ${note.name} is not of its type`]
+    case "GreetingIgnored":
+      return ["the contact's greeting is malformed"]
   }
 }

@@ -22,12 +22,12 @@ export const makeDigits = (): Digits => {
 }
 
 /** What happened to the message that was to be left; `cut`: the call ended while it was being spoken. */
-export type MessageFate = NonNullable<GatheredContext["voicemail_message"]>
+type MessageFate = NonNullable<GatheredContext["voicemail_message"]>
 
 /** What the voice session adds to the run's `gathered_context`. */
 export type VoiceFindings = Pick<GatheredContext, "dtmf_digits" | "answered_by" | "voicemail_message">
 
-export const gatheredOf = (digits: string, answeredBy: AmdVerdict | undefined, message?: MessageFate | undefined): VoiceFindings => ({
+export const gatheredOf = (digits: string, answeredBy?: AmdVerdict, message?: MessageFate): VoiceFindings => ({
   ...(digits === "" ? {} : { dtmf_digits: digits }),
   ...(answeredBy === undefined ? {} : { answered_by: answeredBy }),
   ...(message === undefined ? {} : { voicemail_message: message })

@@ -1,6 +1,6 @@
 /** A sentence whose speech arrives in parts: its length is estimated until it is complete. */
 import { sampleRate } from "#core/audio/Mulaw.ts"
-import type { Piece } from "./Transcript.ts"
+import type { Piece } from "./HeardText.ts"
 
 /** Rough speed of a voice. */
 export const characterMillis = 70

@@ -12,7 +12,7 @@ import type { Speaker } from "#runtime/conversation/ConversationActor.ts"
 import type { Played, Playout } from "./Playout.ts"
 import { characterMillis, GrowingPiece } from "./GrowingPiece.ts"
 import { clauseIn, sentencesOf } from "./Sentences.ts"
-import { heardText, type Piece } from "./Transcript.ts"
+import { heardText, type Piece } from "./HeardText.ts"
 
 const bytesPerMillis = sampleRate / 1000
 

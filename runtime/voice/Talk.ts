@@ -1,9 +1,11 @@
 /**
- * A call that holds a conversation: joins the conversation, which knows nothing of audio, to the call's line, which knows nothing of words. The
- * callee's frames become turns and keys; the conversation's lines become speech, and it is told how much of that was heard.
+ * Joins a call's conversation, which knows nothing of audio, to its line, which knows nothing of words. The callee's frames become turns and keys;
+ * the conversation's lines become speech, and it is told how much of that was heard. Without a recognizer there are no turns: the agent says its
+ * opening or leaves its message.
  */
-import { Deferred, Effect, Exit, type Fiber, FiberSet, Option, Scope } from "effect"
+import { Clock, Deferred, Effect, Exit, type Fiber, FiberSet, Option, Scope } from "effect"
 import { expectedAt } from "#core/agent/conversation/Expectation.ts"
+import { plannedOpening } from "#core/agent/conversation/Nodes.ts"
 import type { Conclusion, ConversationEvent, EndReason, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import { makeDtmfTones } from "#core/audio/DtmfTones.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
@@ -13,6 +15,7 @@ import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { BargeInRules } from "#core/voice/BargeIn.ts"
 import type { EndOfTurn, Expectation } from "#core/model/EndOfTurn.ts"
 import { endOfTurnRules } from "#core/voice/EndOfTurnRules.ts"
+import { plainSpeech } from "#core/voice/PlainSpeech.ts"
 import { makePressedKeys } from "#core/voice/PressedKeys.ts"
 import { type ConversationActor, type ConversationPorts, makeConversation } from "#runtime/conversation/ConversationActor.ts"
 import { Foresight } from "#runtime/conversation/Foresight.ts"
@@ -24,18 +27,21 @@ import type { Moment } from "./MessageMoment.ts"
 import type { Openings } from "./Openings.ts"
 import type { Playout } from "./Playout.ts"
 import { openedOnce } from "./openedOnce.ts"
+import { sentencesOf } from "./Sentences.ts"
 import { SpeechAhead } from "./SpeechAhead.ts"
 import { TalkMeter } from "./TalkMeter.ts"
 import { voicedBy } from "./TalkVoice.ts"
 import { TurnAudio } from "./TurnAudio.ts"
 import { makeTurnTaking, type TurnTaking } from "./TurnTaking.ts"
-import { charactersOf, type Voice } from "./Voice.ts"
+import type { Voice } from "./Voice.ts"
 import type { CallVerbs, PlannedTalk, VoiceEvent, VoicePlan } from "./VoiceSession.ts"
 
 /** Longer than a conversation waits for its last variables. */
 const conclusionTimeout = "40 seconds"
 /** The same when the node is stopping. */
 const hurriedTimeout = "2 seconds"
+/** How soon after the answer the callee should have heard something. */
+const greetingDueMillis = 2000
 
 interface TalkPorts {
   /** The pacer's clock. */
@@ -45,10 +51,10 @@ interface TalkPorts {
   readonly emit: (event: VoiceEvent) => void
 }
 
-export const makeTalk = Effect.fnUntraced(function* (planned: PlannedTalk, plan: VoicePlan, ports: TalkPorts) {
+export const makeTalk = Effect.fnUntraced(function* (plan: VoicePlan, ports: TalkPorts) {
   const scope = yield* Scope.make()
   const fork = yield* Scope.provide(FiberSet.makeRuntime<never, void>(), scope)
-  return new Talk(planned, plan, ports, { scope, fork, hurried: yield* Deferred.make<void>() })
+  return new Talk(plan, ports, { scope, fork, hurried: yield* Deferred.make<void>() })
 })
 
 interface Workshop {
@@ -63,7 +69,8 @@ export class Talk {
   readonly #plan: VoicePlan
   readonly #ports: TalkPorts
   readonly #workshop: Workshop
-  readonly #hearing: ReturnType<typeof makeHearing>
+  /** Undefined if the agent cannot hear. */
+  readonly #hearing: ReturnType<typeof makeHearing> | undefined
   readonly #model: ReturnType<typeof openedOnce>
   readonly #pressed = makePressedKeys()
   readonly #rules: { readonly [IsFree in "free" | "protected"]: BargeInRules }
@@ -88,14 +95,16 @@ export class Talk {
   #thoughts = 0
   #expects: Expectation
 
-  constructor(planned: PlannedTalk, plan: VoicePlan, ports: TalkPorts, workshop: Workshop) {
+  constructor(plan: VoicePlan, ports: TalkPorts, workshop: Workshop) {
+    const planned = plan.conversation
     const { bargeIn, hearing, hintsAt, model } = planned
     this.#planned = planned
     this.#plan = plan
     this.#ports = ports
     this.#workshop = workshop
     this.#rules = { free: { ...bargeIn, allowInterrupt: true }, protected: { ...bargeIn, allowInterrupt: false } }
-    this.#hearing = makeHearing(hearing, hintsAt(planned.plan.graph.start), (event) => this.#understood(event))
+    const hints = hintsAt(planned.plan.graph.start)
+    this.#hearing = hearing === undefined ? undefined : makeHearing(hearing, hints, (event) => this.#understood(event))
     this.#meter = this.#makeMeter()
     this.#foresight = new Foresight(workshop.fork)
     this.#ahead = new SpeechAhead(workshop.fork, (text, wanted) => ports.openings.sentence(text, wanted, plan.voice, () => {}))
@@ -122,8 +131,9 @@ export class Talk {
     }
     const speaker = new LineSpeaker({ playout, fork, tell: this.#tell, ...talkVoice, begun })
     this.#speaker = speaker
+    if (this.#hearing === undefined) return [this.#toneListener()]
     const rules = () => (speaker.isInterruptible() ? this.#rules.free : this.#rules.protected)
-    const { ownsTurns } = this.#planned.hearing
+    const ownsTurns = this.#planned.hearing?.ownsTurns === true
     this.#turns = makeTurnTaking(
       { now, playout, ownsTurns, rules, recognizer: this.#hearing },
       {
@@ -140,10 +150,21 @@ export class Talk {
     return [this.#toneListener(), { hear: (frame) => this.#turnAudio?.hear(frame) }, this.#turns]
   }
 
+  /** Who answers, as far as we or the carrier can tell. */
   readonly verdict = (verdict: AmdVerdict, isBeeping: boolean): void => {
-    this.#isBeeping = isBeeping
-    if (this.#voice !== undefined && verdict !== "machine") this.#voice.noted.answeredBy ??= verdict
+    this.#isBeeping ||= isBeeping
+    if (this.#voice !== undefined) this.#noteVerdict(this.#voice, verdict)
     this.#tell({ _tag: "MachineHeard", verdict })
+  }
+
+  #noteVerdict({ noted, openedAt }: Voice, verdict: AmdVerdict): void {
+    if (verdict !== "machine") {
+      noted.answeredBy ??= verdict
+      return
+    }
+    noted.answeredBy = verdict
+    // If a machine is detected before the greeting was due, no person was left in silence.
+    if (noted.firstAudioMillis === undefined && this.#ports.now() - openedAt < greetingDueMillis) noted.wasToSpeak = false
   }
 
   readonly moment = (moment: Moment): void => this.#tell({ _tag: "MessageMoment", canSpeak: moment === "speak" })
@@ -155,27 +176,38 @@ export class Talk {
       this.#voice = voice
       const actor = yield* Scope.provide(makeConversation(this.#planned.plan, this.#conversationPorts(voice)), scope)
       this.#actor = actor
-      fork(this.#hearing.run)
-      fork(Effect.ignore(this.#model.open))
-      fork(
-        Effect.matchEffect(Scope.provide(this.#planned.endOfTurn, scope), {
-          onFailure: ({ message }) => Effect.logWarning("an end-of-turn model could not be opened: rules take its place", { message }),
-          onSuccess: (opened) => Effect.sync(() => this.#judgeBy(opened))
-        })
-      )
-      fork(Effect.map(this.#planned.context, (context) => actor.tell({ _tag: "Started", context })))
+      if (this.#hearing !== undefined) this.#listen(this.#hearing)
+      const { known, later, plan } = this.#planned
+      const isToSpeak = plan.graph.start.delayMillis === 0
+      // A fetch may take long.
+      if (later !== undefined) voice.noted.wasToSpeak = isToSpeak
+      const start = Effect.gen({ self: this }, function* () {
+        const context = yield* later ?? Effect.succeed(known)
+        const { greeting, recording } = plannedOpening({ plan, now: yield* Clock.currentTimeMillis }, context)
+        voice.noted.wasToSpeak = isToSpeak && (recording !== undefined || greeting !== "")
+        actor.tell({ _tag: "Started", context })
+      })
+      fork(start)
     })
+  }
+
+  /** Opens the services of an agent that can hear. */
+  #listen({ run }: ReturnType<typeof makeHearing>): void {
+    const { fork, scope } = this.#workshop
+    fork(run)
+    fork(Effect.ignore(this.#model.open))
+    fork(
+      Effect.matchEffect(Scope.provide(this.#planned.endOfTurn, scope), {
+        onFailure: ({ message }) => Effect.logWarning("an end-of-turn model could not be opened: rules take its place", { message }),
+        onSuccess: (opened) => Effect.sync(() => this.#judgeBy(opened))
+      })
+    )
   }
 
   /** The carrier has reported a key. `at` is in epoch milliseconds. */
   keyReported(key: string, at: number): void {
     this.#turns?.keyed()
     if (this.#pressed.reported(key, this.#ports.now())) this.#press(key, at)
-  }
-
-  /** The carrier has detected a machine. */
-  machineDetected(): void {
-    this.#tell({ _tag: "MachineHeard", verdict: "machine" })
   }
 
   /** Why the call has ended. */
@@ -217,7 +249,7 @@ export class Talk {
 
   #makeMeter(): TalkMeter {
     const { now, openings } = this.#ports
-    const { model, provider } = this.#planned.hearing
+    const { model = "", provider = "none" } = this.#planned.hearing ?? {}
     return new TalkMeter({
       now,
       epochOf: (time) => this.#voice?.epochOf(time) ?? time,
@@ -227,11 +259,8 @@ export class Talk {
         endOfTurn: () => ({ processor: this.#endOfTurn.provider, model: this.#endOfTurn.model }),
         voice: { processor: openings.engineOf(this.#plan), model: openings.voiceOf(this.#plan) }
       },
-      heardSeconds: () => this.#hearing.seconds(),
-      spokenCharacters: () => {
-        const characters = this.#voice === undefined ? {} : charactersOf(this.#voice.noted)
-        return Object.values(characters).reduce((sum, one) => sum + one, 0)
-      }
+      heardSeconds: () => this.#hearing?.seconds() ?? 0,
+      spokenCharacters: () => this.#voice?.noted.characters ?? 0
     })
   }
 
@@ -247,10 +276,14 @@ export class Talk {
       write: (fact) => Effect.sync(() => this.#note(fact)),
       hangUp: (reason) => emit({ _tag: "EndWanted", cause: causes[reason] ?? "agent_hangup" }),
       entered: (node) => {
-        this.#hearing.hint(this.#planned.hintsAt(node))
+        this.#hearing?.hint(this.#planned.hintsAt(node))
         this.#expects = expectedAt(node)
       },
-      awaitMoment: () => line.awaitMoment(this.#isBeeping)
+      awaitMoment: (message) => {
+        // All of it, because it must not stop in the middle. Speech that is not cached would have to be made a second time.
+        if (this.#plan.voice?.speech.isCacheable !== false) this.#ahead.make(sentencesOf(plainSpeech(message)), "soon")
+        line.awaitMoment(this.#isBeeping)
+      }
     }
   }
 

@@ -5,7 +5,7 @@ import type { RecordingName } from "#core/agent/RecordingName.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { LineSpeaker, MadeSpeech } from "./LineSpeaker.ts"
 import type { Openings } from "./Openings.ts"
-import { RecordingUnplayable } from "./RecordedSpeech.ts"
+import type { RecordingUnplayable } from "./RecordedSpeech.ts"
 import type { TalkMeter } from "./TalkMeter.ts"
 import type { TtsError } from "./Tts.ts"
 import { noteFirstAudio, noteTrouble, type Trouble, type Voice } from "./Voice.ts"
@@ -43,27 +43,29 @@ export const voicedBy = ({
   const speak = Effect.fnUntraced(function* (text: string, aheadMillis: number, part: (speech: Uint8Array) => void) {
     const askedAt = now()
     let isBegun = false
-    const begun = (speech: Uint8Array) => {
+    const begun = () => {
       if (isBegun) return
       isBegun = true
       if (aheadMillis === 0) meter.synthesized(now() - askedAt)
-      noteMade({ speech, text }, openings.engineOf(plan), openings.voiceOf(plan), true)
+      noteMade({ text }, openings.engineOf(plan), openings.voiceOf(plan), true)
     }
     const made = yield* openings.sentence(text, yield* wantedIn(aheadMillis), plan.voice, (speech) => {
-      begun(speech)
+      begun()
       part(speech)
     })
-    if (made !== undefined) begun(made.speech)
+    if (made !== undefined) begun()
     return made
   })
   const record = Effect.fnUntraced(function* (recording: RecordingName) {
-    const found = yield* openings.recorded({ ...plan, recording }, yield* wantedIn(0))
-    if (found === undefined) return yield* new RecordingUnplayable({ reason: "Unknown" })
+    const found = yield* openings.recorded(plan.organizationId, recording, yield* wantedIn(0))
     noteMade(found, "recording", found.recordingId, false)
     return found
   })
-  const noteMade = ({ speech, text }: MadeSpeech, engine: string, name: string, isSynthesized: boolean) => {
-    voice()?.noted.sayings.push({ engine, voice: name, isSynthesized, pieces: [{ text, bytes: speech.length }] })
+  const noteMade = ({ text }: Pick<MadeSpeech, "text">, engine: string, name: string, isSynthesized: boolean) => {
+    const noted = voice()?.noted
+    if (noted === undefined) return
+    noted.saying = { engine, voice: name }
+    if (isSynthesized) noted.characters += text.length
   }
   return {
     speak: (text, aheadMillis, part) => noted(speak(text, aheadMillis, part), { ...unspoken, processor: openings.engineOf(plan) }),

@@ -1,63 +1,44 @@
 /** The voice of one open call: its line, its recording, and what is learned during the call. */
-import { Cause, Clock, Deferred, Effect, type Fiber, Option } from "effect"
+import { Cause, Clock, Effect, type Fiber, Option } from "effect"
+import type { CallFact } from "#core/conversation/ConversationEntry.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
-import { serviceKey } from "#core/run/serviceUsage.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { CallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import type { StorageRoom } from "#runtime/storage/StorageRoom.ts"
 import type { AmdVerdict } from "./Amd.ts"
 import type { FramePacer } from "./FramePacer.ts"
-import { makeDigits, type MessageFate } from "./CallFindings.ts"
-import type { Moment } from "./MessageMoment.ts"
-import type { FrameListener } from "./FrameListener.ts"
-import type { Played, Playout } from "./Playout.ts"
+import { makeDigits } from "./CallFindings.ts"
 import { startRecording } from "./Recording.ts"
-import { heardText, makeTranscript, type Piece } from "./Transcript.ts"
+import type { Talk } from "./Talk.ts"
 import { openLine } from "./VoiceLine.ts"
 import type { VoiceEvent, VoicePlan, VoiceReport } from "./VoiceSession.ts"
 
-/** A greeting or a message: the voice that speaks it, and the pieces that have been handed to the line. */
+/** What speaks: an engine with its voice, or a recording. */
 interface Saying {
   readonly engine: string
   readonly voice: string
-  readonly isSynthesized: boolean
-  readonly pieces: Array<Piece>
 }
 
 /** What is learned during the call. */
 interface Noted {
   answeredBy: AmdVerdict | undefined
-  /** The greeting, then the message. The line is speaking the last one. */
-  readonly sayings: Array<Saying>
+  /** The last one that the line was given. */
+  saying: Saying | undefined
+  /** How much was synthesized. */
+  characters: number
   firstAudioMillis: number | undefined
+  /** Whether the callee was to hear something as soon as they had answered. */
   wasToSpeak: boolean
-  /** Undefined if no message is to be left. */
-  message: MessageFate | undefined
   closing: Fiber.Fiber<VoiceReport> | undefined
-}
-
-/** A machine on which a message is left: whether it was beeping when it was detected, and when the message may start. */
-const makeMachine = () => ({ heard: Deferred.makeUnsafe<boolean>(), moment: Deferred.makeUnsafe<Moment>() })
-
-export type Machine = ReturnType<typeof makeMachine>
-
-/** Whether the callee should hear something as soon as they have answered. */
-export const isToSpeak = ({ conversation, greeting = "", later, recording }: VoicePlan): boolean => {
-  const isDelayed = (conversation?.plan.graph.start.delayMillis ?? 0) > 0
-  return !isDelayed && (later !== undefined || recording !== undefined || greeting.trim() !== "")
-}
-
-/** What a conversation does with what is heard; it takes the place of the greeting. */
-interface Listening {
-  readonly listeners: (playout: Playout) => ReadonlyArray<FrameListener>
-  readonly verdict: (verdict: AmdVerdict, isBeeping: boolean) => void
-  readonly moment: (moment: Moment) => void
 }
 
 interface Ports {
   readonly metrics: CallMetrics
   readonly room: (typeof StorageRoom)["Service"]
-  readonly listening: Listening | undefined
+  /** What listens to the line, and speaks on it. */
+  readonly talk: Talk
+  /** Keeps the fact for the run. */
+  readonly note: (fact: CallFact) => void
 }
 
 export const openVoice = Effect.fnUntraced(function* (
@@ -66,7 +47,7 @@ export const openVoice = Effect.fnUntraced(function* (
   emit: (event: VoiceEvent) => void,
   pacer: FramePacer,
   recordingPath: string,
-  { listening, metrics, room }: Ports
+  { metrics, note, room, talk }: Ports
 ) {
   const run = Effect.runForkWith(yield* Effect.context())
   const epoch = yield* Clock.currentTimeMillis
@@ -74,34 +55,20 @@ export const openVoice = Effect.fnUntraced(function* (
   const steadyAt = yield* SteadyTime.now
   const isFull = plan.record && room.isFull(plan.organizationId)
   const recording = plan.record && !isFull ? startRecording(recordingPath) : undefined
-  const machine = plan.onMachine === "leave_message" && listening === undefined ? makeMachine() : undefined
   const noted: Noted = {
     answeredBy: undefined,
-    sayings: [],
+    saying: undefined,
+    characters: 0,
     firstAudioMillis: undefined,
-    wasToSpeak: isToSpeak(plan),
-    message: undefined,
+    wasToSpeak: false,
     closing: undefined
-  }
-  const hearMachine = (isBeeping: boolean) => {
-    noted.answeredBy = "machine"
-    if (plan.onMachine !== "continue") emit({ _tag: "MachineDetected" })
-    if (machine !== undefined) Deferred.doneUnsafe(machine.heard, Effect.succeed(isBeeping))
   }
   const line = openLine(
     media,
     pacer,
     {
-      verdict: (verdict, isBeeping) => {
-        if (listening !== undefined) return listening.verdict(verdict, isBeeping)
-        if (verdict === "machine") return hearMachine(isBeeping)
-        noted.answeredBy ??= verdict
-        if (verdict === "human") emit({ _tag: "HumanDetected" })
-      },
-      moment: (moment) => {
-        if (listening !== undefined) return listening.moment(moment)
-        if (machine !== undefined) Deferred.doneUnsafe(machine.moment, Effect.succeed(moment))
-      },
+      verdict: talk.verdict,
+      moment: talk.moment,
       skipped: (frames) => {
         metrics.framesSkipped += frames
       },
@@ -111,40 +78,21 @@ export const openVoice = Effect.fnUntraced(function* (
         emit({ _tag: "MediaClosed", how: "failed", why: "voice line failed" })
       }
     },
-    { recording, detectMachine: plan.detectMachine, ...(listening === undefined ? {} : { listeners: listening.listeners }) }
+    { recording, detectMachine: plan.detectMachine, listeners: talk.listeners }
   )
   const epochOf = (time: number) => epoch + Math.max(0, time - openedAt)
-  const transcript = makeTranscript(plan.keepsTranscript)
-  if (isFull)
-    transcript.problem({ at: epoch, error: "The call is not recorded: the organization's storage is full", processor: "recording" })
-  return { plan, openedAt, steadyAt, epochOf, recording, line, noted, transcript, digits: makeDigits(), machine, hearMachine }
+  const problem = { error: "The call is not recorded: the organization's storage is full", processor: "recording" }
+  if (isFull) note({ _tag: "Troubled", at: epoch, ...problem })
+  return { plan, openedAt, steadyAt, epochOf, recording, line, note, noted, digits: makeDigits() }
 })
 export type Voice = Effect.Success<ReturnType<typeof openVoice>>
 
-/** The synthesized characters by engine and voice, for `usage_info`. */
-export const charactersOf = ({ sayings }: Noted): Readonly<Record<string, number>> => {
-  const characters: Record<string, number> = {}
-  for (const { engine, isSynthesized, pieces, voice } of sayings) {
-    if (!isSynthesized || pieces.length === 0) continue
-    const key = serviceKey(engine, voice)
-    characters[key] = (characters[key] ?? 0) + pieces.map(({ text }) => text).join(" ").length
-  }
-  return characters
-}
-
-/** A message that was cut counts as left if all of it was heard, as far as is known. */
-export const fateOf = ({ line, noted: { message, sayings } }: Voice): MessageFate | undefined => {
-  const bytes = sayings.at(-1)?.pieces.reduce((sum, piece) => sum + piece.bytes, 0) ?? 0
-  return message === "cut" && (line.playout.played()?.bytes ?? 0) >= bytes ? "left" : message
-}
-
-/** The last saying is what the callee hears first, if they have not heard anything yet. */
-export const noteFirstAudio = ({ epochOf, noted, openedAt, transcript }: Voice, from: number): void => {
-  const saying = noted.sayings.at(-1)
+/** What the callee hears first, if they have not heard anything yet, is the last saying. */
+export const noteFirstAudio = ({ epochOf, note, noted, openedAt }: Voice, from: number): void => {
+  const { saying } = noted
   if (noted.firstAudioMillis !== undefined || saying === undefined) return
   noted.firstAudioMillis = Math.max(0, from - openedAt)
-  const { engine, voice } = saying
-  transcript.firstAudio({ at: epochOf(from), millis: noted.firstAudioMillis, engine, voice })
+  note({ _tag: "Greeted", at: epochOf(from), millis: noted.firstAudioMillis, processor: saying.engine, model: saying.voice })
 }
 
 /** Describes something that could not be said: what the run and the log state, besides the reason. */
@@ -156,21 +104,11 @@ export interface Trouble {
 
 /** The run and the log state the reason, without the text. */
 export const noteTrouble = Effect.fnUntraced(function* (
-  { transcript }: Voice,
+  { note }: Voice,
   { error, logged, processor }: Trouble,
   cause: Cause.Cause<{ readonly message: string }>
 ) {
   const why = Option.match(Cause.findErrorOption(cause), { onNone: () => "", onSome: ({ message }) => `: ${message}` })
-  transcript.problem({ at: yield* Clock.currentTimeMillis, error: error + why, processor })
+  note({ _tag: "Troubled", at: yield* Clock.currentTimeMillis, error: error + why, processor })
   yield* Effect.logWarning(logged, cause)
 })
-
-/** Adds to the transcript what the callee has heard of the last saying; the rest was not said. */
-export const noteSaid = (voice: Voice, played: Played | undefined): void => {
-  const { epochOf, noted, transcript } = voice
-  const saying = noted.sayings.at(-1)
-  if (played === undefined || saying === undefined) return
-  const text = heardText(saying.pieces, played.bytes)
-  noteFirstAudio(voice, played.from)
-  if (text !== "") transcript.said({ speaker: "assistant", text, at: epochOf(played.from), until: epochOf(played.until) })
-}

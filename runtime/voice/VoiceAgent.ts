@@ -1,5 +1,5 @@
 /** The service that gives each call a voice: opens one session per call, and prepares speech before the answer. */
-import { Clock, Context, Effect, Layer, type Scope } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import type { CampaignId } from "#core/Id.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
 import type { CallFiles } from "#runtime/storage/CallFiles.ts"
@@ -28,8 +28,8 @@ export class VoiceAgent extends Context.Service<
      */
     readonly prepare: (plan: VoicePlan) => Effect.Effect<void>
     /**
-     * The greeting starts as soon as it is ready. Closing the scope stops the audio; `finish` works before and after that. `emit` must not
-     * throw. `verbs` are for conversations.
+     * The conversation begins as soon as all that it needs is known. Closing the scope stops the audio; `finish` works before and after that.
+     * `emit` must not throw.
      */
     readonly attach: (
       plan: VoicePlan,
@@ -56,31 +56,27 @@ const silent = VoiceAgent.of({
   isCrowdedBy: () => false,
   prepare: () => Effect.void,
   salvage: () => Effect.undefined,
-  attach: Effect.fnUntraced(function* (plan, _media, emit) {
-    const openedAt = yield* Clock.currentTimeMillis
-    const keys = makeDigits()
-    return {
-      dtmf: keys.press,
-      greetingEnded: () => {},
-      resume: () => {},
-      machineDetected: () => {
-        if (plan.onMachine === "leave_message") emit({ _tag: "MessageOver" })
-      },
-      finish: Effect.map(
-        Clock.currentTimeMillis,
-        (now): VoiceReport => ({
-          transcriptText: "",
-          events: [],
-          recordingKey: undefined,
-          transcriptKey: undefined,
-          usage: { tts: {}, call_duration_seconds: (now - openedAt) / 1000 },
-          gathered: gatheredOf(keys.pressed(), undefined),
-          isVoicemail: false,
-          firstAudioMillis: undefined,
-          firstAudioAt: undefined,
-          wasToSpeak: false
-        })
-      )
-    }
-  })
+  attach: (plan, _media, emit) =>
+    Effect.sync(() => {
+      const keys = makeDigits()
+      let isMachine = false
+      return {
+        dtmf: keys.press,
+        greetingEnded: () => {},
+        resume: () => {},
+        machineDetected: () => {
+          isMachine = true
+          if (plan.onMachine !== "continue") emit({ _tag: "EndWanted", cause: "machine_detected" })
+        },
+        finish: Effect.sync(
+          (): VoiceReport => ({
+            recordingKey: undefined,
+            gathered: gatheredOf(keys.pressed()),
+            isVoicemail: isMachine && plan.onMachine !== "continue",
+            firstAudioAt: undefined,
+            wasToSpeak: false
+          })
+        )
+      }
+    })
 })

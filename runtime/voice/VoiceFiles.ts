@@ -1,4 +1,4 @@
-/** The files that a call's voice leaves behind: its recording and its transcript. */
+/** The recording that a call's voice leaves behind. */
 import { Effect } from "effect"
 import { bytesAt } from "#runtime/storage/FileFolder.ts"
 import { makeKeptFiles } from "#runtime/storage/keptFiles.ts"
@@ -7,7 +7,7 @@ import { headerBytes } from "./RecordingHeader.ts"
 import type { VoicePlan } from "./VoiceSession.ts"
 
 export const makeVoiceFiles = Effect.gen(function* () {
-  const { counted, files, keep, keepTranscript, names, room } = yield* makeKeptFiles
+  const { counted, files, keep, names, room } = yield* makeKeptFiles
 
   const keepRecording = ({ organizationId, runId }: VoicePlan, close: Effect.Effect<unknown, unknown>) => {
     const key = names.recording(runId)
@@ -44,6 +44,6 @@ export const makeVoiceFiles = Effect.gen(function* () {
 
   const recordingPath = ({ runId }: VoicePlan) => Effect.orDie(files.path(names.recording(runId)))
 
-  return { keepRecording, keepTranscript, recordingPath, salvage, room }
+  return { keepRecording, recordingPath, salvage, room }
 })
 export type VoiceFiles = Effect.Success<typeof makeVoiceFiles>

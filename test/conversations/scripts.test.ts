@@ -15,7 +15,7 @@ const limit = Duration.seconds(600)
 t.test("given callees of every kind, when they are rehearsed, then each reaches the right node", async (t) => {
   const graph = compile(orderAgent)
   if (graph === undefined) throw new Error("the agent has no start")
-  const plan = { graph, tools: new Map(), settings: settingsOf({}) }
+  const plan = { graph, tools: new Map(), settings: settingsOf({}), canHear: true }
   const model = embedded.open({}, { egress: webhooksOf() })
   const verdicts = await runLive(
     Effect.forEach(calleesOf(100, 1), (script) => rehearse({ plan, model, script, limit }), { concurrency: 8 })

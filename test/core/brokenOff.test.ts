@@ -21,7 +21,7 @@ const graph = compile({
   edges: []
 })
 if (graph === undefined) throw new Error("the graph has a start")
-const plan: ConversationPlan = { graph, settings: settingsOf({}), timeZone: "UTC", tools: new Map() }
+const plan: ConversationPlan = { graph, settings: settingsOf({}), timeZone: "UTC", tools: new Map(), canHear: true }
 const known = { context: { first_name: "Ada" }, now: 0, plan }
 
 const event = (type: FeedbackEvent["type"], payload: JsonObject): FeedbackEvent => ({ type, payload, timestamp: "", turn: 1 })

@@ -1,7 +1,8 @@
 /** What a conversation does besides talking: it extracts variables, uses tools, and deals with machines. */
 import t from "tap"
 import type { JsonObject } from "#core/Json.ts"
-import type { ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
+import { step } from "#core/agent/conversation/Conversation.ts"
+import { fresh, type ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import { type Entry, userEntry, withEntries } from "#core/agent/conversation/History.ts"
 import type { HttpToolRequest } from "#core/agent/conversation/HttpTool.ts"
 import { restored, stored } from "#core/agent/conversation/StoredState.ts"
@@ -250,6 +251,17 @@ t.test("given a machine", async (t) => {
     never.send({ _tag: "MachineHeard", verdict: "machine" })
     never.wait(90_000)
     t.match(never.conclusion(), { gathered: { voicemail_message: "not_left" } })
+  })
+  t.test("when it is heard while the context is still being fetched, then the agent acts on that", async (t) => {
+    const early = (action: string, context?: JsonObject) => {
+      const plan = planOf(definition({ greeting: "Hi." }), { voicemail_detection: { enabled: true, action, message: "Call {{name}}." } })
+      const heard = step(plan, fresh(plan), { _tag: "MachineHeard", verdict: "machine" }, 0)
+      return context === undefined ? heard : step(plan, heard.state, { _tag: "Started", context }, 0)
+    }
+    t.match(early("hangup").actions.at(-1), { _tag: "Conclude", conclusion: { isVoicemail: true } }, "at once, if it hangs up")
+    const { actions, state } = early("leave_message", { name: "us" })
+    t.strictSame([state.phase, actions.some(({ _tag }) => _tag === "Say")], ["message", false])
+    t.match(actions.at(-1), { _tag: "AwaitMoment", message: "Call us." })
   })
   t.test("when the machine goes on and nobody else speaks, then the call reached a voicemail", async (t) => {
     const talk = detecting("continue")

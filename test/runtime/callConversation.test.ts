@@ -34,16 +34,14 @@ t.test("given an agent with a recognizer, when its call is answered, then it hol
     steps(
       scene.says(answered),
       concludes(scene),
-      Effect.suspend(() => scene.plan?.conversation?.context ?? Effect.die("no conversation")).pipe(
-        Effect.flatMap((known) => Effect.sync(() => void (context = known)))
-      ),
+      Effect.sync(() => void (context = scene.plan?.conversation.known)),
       Effect.sync(() => scene.hears({ _tag: "EndWanted", cause: "agent_hangup" })),
       wait(0),
       scene.says(hungUp("normal_clearing")),
       wait("1 minute")
     )
   )
-  t.equal(plan?.conversation?.plan.graph.start.id, "start")
+  t.equal(plan?.conversation.plan.graph.start.id, "start")
   t.match(context, { first_name: "Ada" })
   t.equal(log.filter((entry) => entry === "voice").length, 1, "it needs audio, although it has no greeting and is not recorded")
   t.strictSame(hangupsIn(log), ["hangup agent_hangup"])
@@ -81,12 +79,12 @@ t.test("given a call that has lasted for as long as it may, then the conversatio
   t.strictSame(hangups, ["duration_exceeded"])
 })
 
-t.test("given an agent without a recognizer, a graph without a start, or no audio, then there is no conversation", async (t) => {
+t.test("given an agent without a recognizer, a graph without a start, or no audio, then nobody listens", async (t) => {
   const without = async (world: Partial<World>) => {
     const { log, plan } = await play(hears(world), (scene) =>
       steps(scene.says(answered), sets(scene, { lookup: Effect.succeed("up") }), wait("12 seconds"))
     )
-    return [log.includes("voice"), plan?.conversation, hangupsIn(log)]
+    return [log.includes("voice"), plan?.conversation.hearing, hangupsIn(log)]
   }
   t.strictSame(await without({ services: { ...services, hearing: undefined } }), [false, undefined, []])
   t.strictSame(await without({ definition: {} }), [false, undefined, []])

@@ -27,21 +27,23 @@ t.test("given a provider with shorter limits for ringing and talking than wanted
   t.match(another.world.dials, [{ maxDurationSeconds: 300, ringTimeoutSeconds: 60 }])
 })
 
+/** The conversation has found a machine. */
+const endsForMachine = (scene: Scene) =>
+  Effect.andThen(
+    Effect.sync(() => scene.hears({ _tag: "EndWanted", cause: "machine_detected" })),
+    wait(0)
+  )
+
 t.test("given a conversation", async (t) => {
   const during = (name: string, act: (scene: Scene) => Effect.Effect<unknown>, expected: ReadonlyArray<string>) =>
     check(t, name, {}, (scene) => steps(talk(scene), act(scene)), expected)
   const machine = ["hangup machine_detected", "line free, 0 slots", "finish", "ended voicemail"]
   const failed = ["line free, 0 slots", "finish", "ended error"]
-  const hearsMachine = (scene: Scene) =>
-    Effect.andThen(
-      Effect.sync(() => scene.hears({ _tag: "MachineDetected" })),
-      wait(0)
-    )
-  await during("with a machine, then it is hung up", (scene) => steps(hearsMachine(scene), end(scene)), machine)
-  await during("with a machine that the provider detects, then it is hung up", (scene) => steps(scene.says(detected), end(scene)), machine)
+  await during("with a machine, then it is hung up", (scene) => steps(endsForMachine(scene), end(scene)), machine)
+  await during("with a machine that the provider detects, then the agent decides", ({ says }) => says(detected), ["told of a machine"])
   await during(
     "that the provider does not end when asked, then it is asked again",
-    ({ says }) => steps(says(detected), wait("61 seconds")),
+    (scene) => steps(endsForMachine(scene), wait("61 seconds")),
     ["hangup machine_detected", "look", "line free, 0 slots", "finish", "ended voicemail"]
   )
   await during(
@@ -186,7 +188,7 @@ t.test("given the engine stops during a conversation, then the call is hung up a
 
 t.test("given a provider that temporarily cannot hang up, when it can again, then the call ends", async (t) => {
   const { log } = await play(given({ world: { hangup: failing, lookup: isUp } }), (scene) =>
-    steps(scene.says(answered), scene.says(detected), wait("25 seconds"), sets(scene, { hangup: hangsUp(scene) }), wait("10 seconds"))
+    steps(scene.says(answered), endsForMachine(scene), wait("25 seconds"), sets(scene, { hangup: hangsUp(scene) }), wait("10 seconds"))
   )
   t.equal(log.filter((entry) => entry === "hangup machine_detected").length, 4)
   t.equal(log.at(-1), "ended voicemail")

@@ -1,18 +1,19 @@
 /** Calls with a voice over a loopback. Their files are in a folder that is removed with the test. */
 import { Effect, Layer, type Scope } from "effect"
 import type { Test } from "tap"
+import type { CallFact } from "#core/conversation/ConversationEntry.ts"
 import type { JsonObject } from "#core/Json.ts"
 import type { ModelRequest } from "#core/model/LanguageModel.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { Tts, TtsError } from "#runtime/voice/Tts.ts"
-import type { VoicePlan, VoiceSession } from "#runtime/voice/VoiceSession.ts"
+import { noVerbs, type VoicePlan, type VoiceSession } from "#runtime/voice/VoiceSession.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { planOf } from "#test/support/talk.ts"
-import { type TalkScene, talking } from "#test/support/talkScene.ts"
+import { reportOf, settled, type TalkScene, talking } from "#test/support/talkScene.ts"
 import { definition } from "#test/support/talkScript.ts"
-import { callingWith, eventsOf, isNoise, type Loopback, loopback, plan as anyPlan, type Voices } from "#test/support/voiceScene.ts"
+import { callingWith, eventsOf, isNoise, type Loopback, loopback, type Opening, planOfCall, type Voices } from "#test/support/voiceScene.ts"
 
 type Act<Given, A> = (given: Given) => Effect.gen.Return<A, unknown, VoiceAgent | Files | Scope.Scope>
 type Doing<Given> = (given: Given) => Effect.gen.Return<unknown, unknown, VoiceAgent | Files | Scope.Scope> | undefined
@@ -24,6 +25,7 @@ interface Attached {
 }
 interface How {
   readonly plan?: Partial<VoicePlan>
+  readonly opening?: Opening
   readonly line?: Loopback
   readonly media?: MediaStream
   /** The voice prepares itself while the phone rings, before this is called. */
@@ -35,20 +37,24 @@ export const voiceIn = async (t: Test) => {
   const folder = temporaryFolder(t)
   const files = Files.layerLocal(folder)
   const calling = callingWith(files)
-  /** One session, from the answer until `act` is over, and what it reports. */
-  const attached = async ({ line = loopback(), media = line.media, plan = {}, prepared, voices = {} }: How, act: Doing<Attached>) => {
+  /** One session of an agent that cannot hear, from the answer until `act` is over, what it reports, and what is kept of its conversation. */
+  const attached = async ({ line = loopback(), media = line.media, opening, plan, prepared, voices = {} }: How, act: Doing<Attached>) => {
     const { emit, events } = eventsOf()
-    const given = { ...anyPlan, ...plan }
+    const given = planOfCall(plan, opening)
+    const facts: Array<CallFact> = []
     const work = Effect.gen(function* () {
       const agent = yield* VoiceAgent
       if (prepared !== undefined) yield* agent.prepare(given)
       prepared?.()
-      const session = yield* agent.attach(given, media, emit)
+      const session = yield* agent.attach(given, media, emit, { ...noVerbs, note: (fact) => void facts.push(fact) })
+      yield* settled
       const acting = act({ agent, line, session })
       if (acting !== undefined) yield* acting
+      yield* settled
       return yield* session.finish
     })
-    return { events, line, report: await calling(line, work, voices) }
+    const report = await calling(line, work, voices)
+    return { events, line, report, kept: reportOf(facts) }
   }
   /** A conversation on a carrier with a delay of 40 ms. */
   const conversing = <A>(given: Parameters<typeof talking>[1], act: Act<TalkScene, A>, voices: Voices = {}) => {

@@ -54,6 +54,7 @@ const callOf = ({ callId, organizationId, phoneNumber, runId }: NewAttempt, keep
   organizationId,
   phoneNumber,
   runId,
+  isContinued: false,
   keepsTranscript,
   timeZone: "America/New_York"
 })

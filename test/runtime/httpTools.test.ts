@@ -58,7 +58,8 @@ const talk = Effect.fnUntraced(function* (organizationId: OrganizationId, uuid: 
     graph,
     ...(yield* loadTools(yield* SqlClient.SqlClient, organizationId, toolUuidsIn(graph.definition))),
     settings: settingsOf({}),
-    timeZone: "UTC"
+    timeZone: "UTC",
+    canHear: true
   }
   const actor = yield* makeConversation(plan, {
     model,

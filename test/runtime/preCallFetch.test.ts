@@ -9,7 +9,6 @@ import { AgentDefinitionId, RunId } from "#core/Id.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import { ContextFetcher, NothingFetched } from "#runtime/call/ContextFetcher.ts"
 import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
-import type { PlannedOpening } from "#runtime/voice/VoiceSession.ts"
 import { answered, callId, hungUp, nothing, play, Scene, settled, steps, wait } from "#test/support/callScene.ts"
 import { configurationId, layerOf, organizationId, refusal } from "#test/support/fakes.ts"
 import { type Fetcher, fetcherOf } from "#test/support/contextFetcher.ts"
@@ -193,8 +192,8 @@ t.test("given a call that a former process left behind, when it is answered, the
     }).pipe(Effect.provide(layerOf(world, { DRAIN: "0", RECORDINGS: "on" }, scene.voice)))
   )
   t.strictSame(world.log, ["look", "prepared", "answered", "media", "voice", "finish", "ended answered"])
-  t.match(scene.plan, { greeting: "Hello Bob of Town", later: undefined })
-  t.ok(scene.plan?.conversation, "then its conversation begins, because nobody has talked to the callee yet")
+  t.strictSame([scene.greeting, scene.plan?.conversation.later], ["Hello Bob of Town", undefined])
+  t.ok(scene.plan?.conversation.hearing, "then its conversation begins, because nobody has talked to the callee yet")
 })
 
 t.test("given a server that does not answer, when the callee does, then they wait at most ten seconds from the dial", async (t) => {
@@ -230,21 +229,23 @@ t.test("given a server that does not answer, when the callee does, then they wai
 t.test("given a callee who has answered, when the greeting is not known yet, then they hear noise, and then the greeting", async (t) => {
   const { attached } = await voiceIn(t)
   const { asked, tts } = notedTts()
-  const known = Deferred.makeUnsafe<PlannedOpening>()
-  const plan = { detectMachine: false, greeting: undefined, later: Deferred.await(known) }
-  const { events, line, report } = await attached({ plan, voices: { tts } }, function* ({ line, session }) {
+  const known = Deferred.makeUnsafe<JsonObject>()
+  const opening = { greeting: "Hello {{first_name}}", later: Deferred.await(known) }
+  const { events, kept, line, report } = await attached({ opening, plan: { detectMachine: false }, voices: { tts } }, function* (given) {
+    const { line, session } = given
     line.talk(50, 9000)
     session.dtmf("1", 1000)
     t.ok(line.sent.length === 50 && line.sent.every(isNoise), "noise")
-    yield* Deferred.succeed(known, { greeting: "Hello Ada", recording: undefined })
+    yield* Deferred.succeed(known, ada)
     yield* Effect.promise(() => untilTrue("greeting", () => asked.length > 0))
     yield* Effect.yieldNow
     line.talk(30)
   })
   t.strictSame(line.sent.slice(50).map(isNoise).indexOf(true), 10, "two words")
   t.strictSame(asked, ["Hello Ada"])
-  t.strictSame(events, [{ _tag: "GreetingSpoken" }])
-  t.match(report.transcriptText, /assistant: Hello Ada\n/)
+  t.strictSame(events, [])
+  t.match(kept.transcript, /assistant: Hello Ada\n/)
   t.equal(report.recordingKey, "recordings/7.wav", "it is recorded from the answer on")
-  t.ok((report.firstAudioMillis ?? 0) >= 1000, "the callee waited so long")
+  const first = kept.events.find(({ payload, type }) => type === "rtf-ttfb-metric" && payload["stage"] === undefined)
+  t.ok(Number(first?.payload["ttfb_seconds"]) >= 1, "the callee waited so long")
 })

@@ -17,7 +17,7 @@ import { webhooksOf } from "#test/support/egress.ts"
 import { planOf, text } from "#test/support/talk.ts"
 import { toldTo } from "#test/support/talkScene.ts"
 import { definition } from "#test/support/talkScript.ts"
-import { loopback, plan } from "#test/support/voiceScene.ts"
+import { loopback, planOfCall } from "#test/support/voiceScene.ts"
 import { loudFrames, stretches, voiceIn } from "./callVoice.ts"
 
 const { attached, calling, conversing } = await voiceIn(t)
@@ -263,8 +263,8 @@ const [morning, late] = ["Good morning dear Ada.", "It is late."]
 
 t.test("given a greeting that a service speaks, then what is ready is heard at once, in order", async (t) => {
   const service = new Service()
-  const greeted = { greeting, record: false, detectMachine: false, voice: service.voiceFor() }
-  const { events, line, report } = await attached({ plan: greeted, voices: { tts } }, function* ({ line }) {
+  const greeted = { record: false, detectMachine: false, voice: service.voiceFor() }
+  const { events, kept, line } = await attached({ opening: { greeting }, plan: greeted, voices: { tts } }, function* ({ line }) {
     yield* until(() => service.isAsked(morning)() && service.isAsked(late)())
     service.end(late, frames(10))
     service.give(morning, frames(10))
@@ -275,9 +275,9 @@ t.test("given a greeting that a service speaks, then what is ready is heard at o
     line.talk(40)
   })
   t.strictSame(stretches(line.sent), [10, -5, 20, -20])
-  t.match(report.transcriptText, `assistant: ${greeting}`)
-  t.strictSame(report.usage.tts, { "acme#0|||anna": greeting.length })
-  t.strictSame(events, [{ _tag: "GreetingSpoken" }])
+  t.match(kept.transcript, `assistant: ${greeting}`)
+  t.strictSame(kept.usage.tts, { "acme#0|||anna": `${morning}${late}`.length })
+  t.strictSame(events, [])
 })
 
 t.test("given a phone that rings, then the greeting of a voice that always sounds the same is prepared, and no other", async (t) => {
@@ -286,7 +286,7 @@ t.test("given a phone that rings, then the greeting of a voice that always sound
     await calling(
       loopback(),
       Effect.gen(function* () {
-        const preparing = yield* start((yield* VoiceAgent).prepare({ ...plan, greeting: "Hello.", voice: service.voiceFor() }))
+        const preparing = yield* start((yield* VoiceAgent).prepare(planOfCall({ voice: service.voiceFor() }, { greeting: "Hello." })))
         yield* until(() => service.isAsked("Hello.")() || preparing.pollUnsafe() !== undefined)
         yield* Fiber.interrupt(preparing)
       }),
@@ -301,7 +301,7 @@ t.test("given a line that breaks off in the middle, then what was heard of it is
   const service = new Service()
   const sentence = "Good morning to you and to everybody in your house."
   const plan = planOf(definition({ greeting: sentence }), { max_user_idle_timeout: 600 })
-  const { heard, report, told } = await conversing(
+  const { heard, kept, told } = await conversing(
     { plan, script: () => [text("Never mind.")], voice: { voice: service.voiceFor() } },
     function* (scene) {
       yield* scene.until("request", service.isAsked(sentence))
@@ -309,12 +309,14 @@ t.test("given a line that breaks off in the middle, then what was heard of it is
       yield* scene.until("first part", () => loudFrames(scene) >= 50)
       service.breakOff(sentence)
       yield* scene.until("other words", service.isAsked("Never mind."))
-      return { heard: loudFrames(scene), told: toldTo(scene.requests.at(-1)), report: yield* scene.session.finish }
+      const told = toldTo(scene.requests.at(-1))
+      yield* scene.session.finish
+      return { heard: loudFrames(scene), told, kept: scene.kept() }
     },
     { tts }
   )
   t.equal(heard, 90, "all that there was")
   t.strictSame(told, ["agent: Good morning to you and"], "half of it")
-  const failures = report.events.filter(({ type }) => type === "rtf-pipeline-error")
+  const failures = kept.events.filter(({ type }) => type === "rtf-pipeline-error")
   t.match(failures, [{ payload: { processor: "acme", error: "A line could not be spoken: it broke off" } }])
 })

@@ -47,14 +47,10 @@ t.test("given a callee who answers, then the conversation proceeds, and hangs up
   const said = [greeting, question, goodbye]
   t.equal(loudFrames(scene), framesOf(...said), "all of it was heard, and nothing twice")
   t.match(scene.events.at(-1), { _tag: "EndWanted", cause: "agent_hangup" })
-  const { gathered, transcript } = scene.kept()
+  const { gathered, transcript, usage } = scene.kept()
   t.match(gathered, { call_disposition: "user_qualified", call_tags: ["user_qualified", "user_speech"] })
   t.match(gathered, { wish: "Yes, I would like that.", nodes_visited: ["start", "ask", "bye"], dtmf_digits: "1" })
-  t.strictSame(
-    [report.isVoicemail, report.gathered, report.transcriptText, report.transcriptKey],
-    [false, { dtmf_digits: "1" }, "", undefined],
-    "the conversation's own words are kept in one place"
-  )
+  t.strictSame([report.isVoicemail, report.gathered], [false, { dtmf_digits: "1" }])
   t.strictSame(
     transcript
       .trim()
@@ -63,7 +59,7 @@ t.test("given a callee who answers, then the conversation proceeds, and hangs up
     [`assistant: ${said[0]}`, "user: Yes, I would like that.", `assistant: ${said[1]}`, "user: pressed 1", `assistant: ${said[2]}`]
   )
   const characters = said.reduce((sum, { length }) => sum + length, 0)
-  t.match(report.usage, { tts: { "tone#0|||none": characters } })
+  t.match(usage, { tts: { "tone#0|||none": characters } })
   const nodes = scene.recognizer.hints.map(({ phrases }) => phrases[0])
   t.strictSame(nodes, ["start", "start", "ask", "bye"], "the recognizer knows the nodes")
 })
@@ -127,8 +123,8 @@ t.test("given a voice that cannot say a line, then the conversation ends instead
     { tts: brokenTts }
   )
   t.match(kept.gathered, { call_disposition: "pipeline_error" })
-  t.match(report.events, [{ type: "rtf-pipeline-error", payload: { processor: "broken" } }])
-  t.equal(report.firstAudioMillis, undefined)
+  t.ok(kept.events.some(({ payload }) => payload["processor"] === "broken"))
+  t.equal(report.firstAudioAt, undefined)
 })
 
 t.test("given a machine, then the message is left once it may be, and the call ends after it", async (t) => {

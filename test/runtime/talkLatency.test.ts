@@ -160,7 +160,8 @@ t.test("given a callee who hears a line, when the model answers at once, then wh
       function* (scene) {
         yield* heard(scene, greeting)
         yield* scene.silence(100)
-        return (yield* scene.session.finish).usage
+        yield* scene.session.finish
+        return scene.kept().usage
       },
       { tts }
     )

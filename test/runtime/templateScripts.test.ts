@@ -27,7 +27,7 @@ for (const { definition, name } of agentTemplates) {
     if ("problems" in read || graph === undefined) throw new Error(JSON.stringify(read))
     t.ok(read.scripts.length >= 5)
     t.strictSame(misfits(graph, read.scripts), [])
-    const plan = { graph, tools: new Map(), settings: settingsOf({}) }
+    const plan = { graph, tools: new Map(), settings: settingsOf({}), canHear: true }
     const verdicts = await runLive(
       Effect.forEach(read.scripts, (script) => rehearse({ plan, model, script, limit }), { concurrency: "unbounded" })
     )

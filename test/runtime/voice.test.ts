@@ -1,4 +1,4 @@
-/** The media plane, part by part: codec, resampler, pacer, answering-machine detection, transcript. */
+/** The media plane, part by part: codec, resampler, pacer, answering-machine detection. */
 import { Effect } from "effect"
 import t from "tap"
 import { makeAmd } from "#runtime/voice/Amd.ts"
@@ -8,7 +8,7 @@ import { decode, decodeSample, encode, encodeFrames, encodeSample } from "#core/
 import { makeResampler, resample } from "#core/audio/Resampler.ts"
 import { spokenText } from "#runtime/voice/SpokenText.ts"
 import { makeSpeechCache } from "#runtime/voice/SpeechCache.ts"
-import { heardText, makeTranscript } from "#runtime/voice/Transcript.ts"
+import { heardText } from "#runtime/voice/HeardText.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
 import { handTurned } from "#test/support/handTurned.ts"
 import { pcm } from "#test/support/sound.ts"
@@ -227,18 +227,7 @@ t.test("the speech cache forgets what was used least recently", async (t) => {
   t.equal(cache.bytes(), 1000)
 })
 
-t.test("the transcript", async (t) => {
-  const transcript = makeTranscript(true)
-  transcript.said({ speaker: "user", text: "pressed 1", at: 2000, until: 2000 })
-  transcript.said({ speaker: "assistant", text: "Hello\nthere", at: 500, until: 1500 })
-  transcript.firstAudio({ at: 500, millis: 40, engine: "flite", voice: "slt" })
-  t.equal(transcript.text(), "[1970-01-01T00:00:00.500Z] assistant: Hello there\n[1970-01-01T00:00:02.000Z] user: pressed 1\n")
-  const events = transcript.events().map(({ timestamp, turn, type }) => [type, timestamp, turn])
-  t.strictSame(events, [
-    ["rtf-bot-text", "1970-01-01T00:00:00.500Z", 0],
-    ["rtf-ttfb-metric", "1970-01-01T00:00:00.500Z", 0],
-    ["rtf-user-transcription", "1970-01-01T00:00:02.000Z", 1]
-  ])
+t.test("of a text, only whole words count as heard", async (t) => {
   const heard = [1600, 960, 160].map((played) => heardText([{ text: "one two three", bytes: 1600 }], played))
   t.strictSame(heard, ["one two three", "one", ""])
   const pieces = ["One two.", "Three four."].map((text) => ({ text, bytes: 800 }))

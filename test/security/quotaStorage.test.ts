@@ -4,8 +4,6 @@
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { readFile } from "node:fs/promises"
-import { join } from "node:path"
 import t from "tap"
 import { countFiles } from "#runtime/storage/countedFiles.ts"
 import { Files } from "#runtime/storage/Files.ts"
@@ -15,7 +13,10 @@ import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
 import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { until } from "#test/support/until.ts"
-import { callingWith, eventsOf, loopback, plan } from "#test/support/voiceScene.ts"
+import type { CallFact } from "#core/conversation/ConversationEntry.ts"
+import { noVerbs } from "#runtime/voice/VoiceSession.ts"
+import { reportOf } from "#test/support/talkScene.ts"
+import { callingWith, eventsOf, loopback, planOfCall } from "#test/support/voiceScene.ts"
 import { full, quotasOf, times } from "./quotas.ts"
 
 const api = await openApi(t)
@@ -126,22 +127,22 @@ t.test("given an organization that has filled its storage", async (t) => {
 
   t.test("when a call is answered, then it is held and transcribed as usual, without a recording, and its run says why", async (t) => {
     const line = loopback()
-    const kept: Array<string> = []
+    const facts: Array<CallFact> = []
     const report = await callingWith(Files.layerLocal(folder))(
       line,
       Effect.gen(function* () {
         const voice = yield* VoiceAgent
-        const session = yield* voice.attach(plan, line.media, eventsOf().emit)
+        const note = (fact: CallFact) => void facts.push(fact)
+        const session = yield* voice.attach(planOfCall(), line.media, eventsOf().emit, { ...noVerbs, note })
         session.dtmf("1", 0)
         line.talk(50, 0.5)
         return yield* session.finish
       }),
-      { room: { isFull: () => true, kept: ({ key }) => void kept.push(key) } }
+      { room: { isFull: () => true, kept: () => undefined } }
     )
     t.equal(report.recordingKey, undefined)
-    t.match(JSON.stringify(report.events), /The call is not recorded: the organization's storage is full/)
-    t.equal(report.transcriptKey, "transcripts/7.txt")
-    t.match(await readFile(join(folder, "transcripts/7.txt"), "utf8"), /pressed 1/)
-    t.strictSame(kept, ["transcripts/7.txt"])
+    const { events, transcript } = reportOf(facts)
+    t.match(JSON.stringify(events), /The call is not recorded: the organization's storage is full/)
+    t.match(transcript, /pressed 1/)
   })
 })

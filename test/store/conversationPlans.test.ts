@@ -45,7 +45,7 @@ t.test("given an agent with a tool of its organization and one of another, then 
   )
   t.strictSame([...(planned.first?.tools.keys() ?? [])], [planned.own])
   t.strictSame(planned.zones, ["America/Chicago", "Asia/Tokyo", "America/Chicago"])
-  t.equal(planned.none, undefined)
+  t.match(planned.none, { canHear: false, graph: { start: { edges: [] } } }, "without a start node, there is nothing to talk about")
 })
 
 t.test("given a tool that was sealed with another key, then conversations continue without it, and with the others", async (t) => {

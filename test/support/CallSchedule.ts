@@ -19,6 +19,7 @@ import { endOf } from "#runtime/call/RunReport.ts"
 import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 import { callId, type Facts, type Happening, type Story, type Why } from "./carrierStories.ts"
 import { refTo } from "./refTo.ts"
+import { planOfCall } from "./voiceScene.ts"
 
 const { Accepted, DeadlinePassed, Doubted, EndAsked, EndChecked, Looked, MediaLost } = CallEvent.cases
 
@@ -65,16 +66,7 @@ const attempt: LiveCall["attempt"] = {
   runId: RunId.make(1),
   telephonyConfigurationId: TelephonyConfigId.make(1)
 }
-const voice = {
-  detectMachine: true,
-  greeting: "Hello.",
-  onMachine: "hangup",
-  keepsTranscript: true,
-  organizationId: OrganizationId.make(1),
-  record: false,
-  recording: undefined,
-  runId: 1
-} as const
+const voice = planOfCall({ record: false })
 const mailbox = Effect.runSync(Queue.make<CallEvent>())
 // The cast holds because only the provider's name is read.
 const trunk = { adapter: { manifest: { provider: "carrier" } } } as LiveTrunk

@@ -1,7 +1,9 @@
 /** A call on a test clock: its actor, surrounded by fakes of our own ports, and a record of what its trunk was asked to do. */
 import { Deferred, type Duration, Effect, Fiber, Layer, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
+import { plannedOpening } from "#core/agent/conversation/Nodes.ts"
 import { CallId } from "#core/Id.ts"
+import type { JsonObject } from "#core/Json.ts"
 import type { AttemptStore } from "#core/call/AttemptStore.ts"
 import type { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
@@ -48,6 +50,8 @@ export class Scene {
   recordings: "on" | "off" = "on"
   /** The plan that the conversation was started with. */
   plan: VoicePlan | undefined
+  /** The agent's, as far as it is known without the fetch. */
+  greeting: string | undefined
   /** The operations that the call gave to the conversation. */
   verbs: CallVerbs | undefined
   /** Whether the conversation found that only a machine spoke. */
@@ -78,14 +82,17 @@ export class Scene {
   readonly voice = Layer.succeed(VoiceAgent, {
     attach: (plan, media, emit, verbs) =>
       Effect.gen({ self: this }, function* () {
-        const { later } = plan
+        const { known, later, plan: conversation } = plan.conversation
         const attachedAt = yield* SteadyTime.now
         this.plan = plan
         this.verbs = verbs
         this.world.log.push("voice")
         this.hears = emit
         this.onMedia(media)
-        if (later !== undefined) yield* Effect.forkScoped(Effect.map(later, ({ greeting }) => this.world.log.push(`says ${greeting}`)))
+        const greetingFor = (context: JsonObject) => plannedOpening({ plan: conversation, now: 0 }, context).greeting
+        this.greeting = greetingFor(known)
+        if (later !== undefined)
+          yield* Effect.forkScoped(Effect.map(later, (context) => this.world.log.push(`says ${greetingFor(context)}`)))
         const session: VoiceSession = {
           dtmf: (digit) => this.world.log.push(`key ${digit}`),
           greetingEnded: () => this.world.log.push("told that the greeting is over"),
@@ -98,16 +105,11 @@ export class Scene {
           finish: Effect.sync(() => {
             this.world.log.push("finish")
             return {
-              events: [],
-              firstAudioMillis: undefined,
               firstAudioAt: this.firstAudioAfter === undefined ? undefined : attachedAt + this.firstAudioAfter,
               wasToSpeak: true,
               gathered: {},
               isVoicemail: this.isVoicemail,
-              recordingKey: undefined,
-              transcriptKey: undefined,
-              transcriptText: "",
-              usage: { call_duration_seconds: 0, tts: {} }
+              recordingKey: undefined
             }
           })
         }
@@ -116,9 +118,9 @@ export class Scene {
     salvage: () => Effect.undefined,
     warm: () => Effect.void,
     isCrowdedBy: () => false,
-    prepare: () =>
+    prepare: ({ conversation: { later = Effect.void } }) =>
       Effect.andThen(
-        Effect.suspend(() => this.preparing),
+        Effect.andThen(later, () => this.preparing),
         Effect.sync(() => this.world.log.push("prepared"))
       )
   })

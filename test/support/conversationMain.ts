@@ -14,7 +14,7 @@ const converse = Effect.gen(function* () {
     organizationId: OrganizationId.make(Number(organizationId)),
     runId: RunId.make(Number(runId))
   }
-  const { note } = records.open({ ...call, phoneNumber, timeZone: "America/New_York", keepsTranscript: true })
+  const { note } = records.open({ ...call, phoneNumber, timeZone: "America/New_York", isContinued: false, keepsTranscript: true })
   conversationSoFar(true).forEach(note)
   // Returns when all of it is in the database.
   yield* records.collect(call)

@@ -1,7 +1,7 @@
 /** Ports of the in-memory world behind which next to nothing happens. */
 import { Effect, Layer } from "effect"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
-import { compile } from "#core/agent/conversation/ConversationGraph.ts"
+import { compile, withoutStart } from "#core/agent/conversation/ConversationGraph.ts"
 import { ConversationPlans } from "#core/agent/conversation/ConversationPlans.ts"
 import { settingsOf } from "#core/agent/conversation/ConversationSettings.ts"
 import { compileTools } from "#core/agent/conversation/ConversationTool.ts"
@@ -30,8 +30,8 @@ export const agentsOf = (world: World) =>
       planFor: (_, { configurations, definition }) =>
         Effect.sync(() => {
           const graph = compile(definition)
-          const tools = compileTools(world.tools)
-          return graph === undefined ? undefined : { graph, settings: settingsOf(configurations), timeZone: "UTC", tools }
+          const [settings, tools] = [settingsOf(configurations), compileTools(world.tools)]
+          return { graph: graph ?? withoutStart, settings, timeZone: "UTC", tools, canHear: graph !== undefined }
         })
     }),
     Layer.succeed(AgentServices, { chosenFor: () => Effect.sync(() => world.services) })

@@ -26,7 +26,7 @@ export const talkStart = Date.UTC(2026, 2, 5, 15, 0)
 export const planOf = (definition: JsonObject, configurations: JsonObject = {}, tools: ReadonlyArray<Tool> = []): ConversationPlan => {
   const graph = compile(definition)
   if (graph === undefined) throw new Error("The definition has no start")
-  return { graph, tools: compileTools(tools), settings: settingsOf(configurations), timeZone: "America/New_York" }
+  return { graph, tools: compileTools(tools), settings: settingsOf(configurations), timeZone: "America/New_York", canHear: true }
 }
 
 export const toolUuid = (number: number) => `00000000-0000-4000-8000-00000000000${number}`

@@ -20,7 +20,7 @@ import { scriptedRecognizer } from "./scriptedRecognizer.ts"
 import { codesOf, nothing, type Sound } from "./sound.ts"
 import type { ScriptedModel } from "./talk.ts"
 import { played } from "./talkScript.ts"
-import { type Loopback, plan as anyPlan } from "./voiceScene.ts"
+import { type Loopback, planOfCall } from "./voiceScene.ts"
 
 /** A model that answers from a script, and records its requests. */
 export const scriptedModel = (script: ScriptedModel) => {
@@ -51,7 +51,7 @@ interface Scene {
 }
 
 /** Waits for everything that only needs its turn of the event loop. */
-const settled = Effect.promise(async () => {
+export const settled = Effect.promise(async () => {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
 })
 
@@ -77,11 +77,11 @@ export const talking = Effect.fnUntraced(function* (
       endOfTurn
     ),
     bargeIn: { policy: "provisional", minWords: 3 },
-    context: Effect.succeed(context),
+    known: context,
     hintsAt: ({ id }) => ({ language: "en-US", keyterms: [], phrases: [id] })
   }
   const session = yield* agent.attach(
-    { ...anyPlan, greeting: undefined, detectMachine: false, record: false, conversation, ...voice },
+    planOfCall({ detectMachine: false, record: false, conversation, ...voice }),
     line.media,
     (event) => void events.push(event),
     {

@@ -1,7 +1,10 @@
 /** The voice of one call over a loopback, in a process with a manual clock. */
 import { Effect, Layer, References, type Scope } from "effect"
 import type { MediaEnd, MediaListener, MediaStream } from "#core/provider/Media.ts"
+import type { MachineAction } from "#core/agent/VoicemailDetection.ts"
 import { OrganizationId } from "#core/Id.ts"
+import type { JsonObject } from "#core/Json.ts"
+import { endOfTurnRules } from "#core/voice/EndOfTurnRules.ts"
 import { CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { CallFiles } from "#runtime/storage/CallFiles.ts"
 import type { Files } from "#runtime/storage/Files.ts"
@@ -10,8 +13,10 @@ import { encodeSample } from "#core/audio/Mulaw.ts"
 import { StorageRoom } from "#runtime/storage/StorageRoom.ts"
 import { RecordedSpeech, RecordingUnplayable } from "#runtime/voice/RecordedSpeech.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
-import type { VoiceEvent, VoicePlan } from "#runtime/voice/VoiceSession.ts"
+import type { PlannedTalk, VoiceEvent, VoicePlan } from "#runtime/voice/VoiceSession.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
+import { planOf } from "./talk.ts"
+import { definition } from "./talkScript.ts"
 
 /** How many frames later a carrier plays what it is sent, and reports marks. `untold`: it plays at once, and does not report marks. */
 type Lag = number | "untold"
@@ -108,16 +113,46 @@ export const loopback = (lag: Lag = 0) => {
 }
 export type Loopback = ReturnType<typeof loopback>
 
-export const plan: VoicePlan = {
+/** What an agent that cannot hear says. */
+export interface Opening {
+  readonly greeting?: string
+  /** The contact's own; the greeting is spoken if it cannot be played. */
+  readonly recordingId?: string
+  readonly message?: string
+  /** What is fetched, and becomes known during the call. */
+  readonly later?: Effect.Effect<JsonObject>
+}
+
+const saying = ({ greeting = "", later, message, recordingId }: Opening, onMachine: MachineAction): PlannedTalk => {
+  const detection = { voicemail_detection: { enabled: true, action: onMachine, message } }
+  return {
+    plan: { ...planOf(definition({ greeting }), detection), canHear: false },
+    model: Effect.die("an agent that cannot hear asks no model"),
+    hearing: undefined,
+    endOfTurn: Effect.succeed(endOfTurnRules),
+    bargeIn: { policy: "provisional", minWords: 3 },
+    known: recordingId === undefined ? {} : { greeting_override: { type: "audio", recording_id: recordingId } },
+    later,
+    hintsAt: () => ({ language: "en-US", keyterms: [], phrases: [] })
+  }
+}
+
+/** A call whose agent cannot hear, unless `changes` bring a conversation. */
+export const planOfCall = (
+  changes: Partial<VoicePlan> = {},
+  opening: Opening = { greeting: "Hello and good morning to you" }
+): VoicePlan => ({
   runId: 7,
   organizationId: OrganizationId.make(1),
-  recording: undefined,
-  greeting: "Hello and good morning to you",
+  conversation: saying(opening, changes.onMachine ?? "hangup"),
+  isContinued: false,
+  isGreeting: true,
   record: true,
   detectMachine: true,
   onMachine: "hangup",
-  keepsTranscript: true
-}
+  keepsTranscript: true,
+  ...changes
+})
 
 /** Predictable names for the tests. */
 const plainNames = Layer.succeed(CallFiles, {

@@ -11,8 +11,9 @@ const mostFailures = 2
 
 type Trouble = Extract<ConversationNote, { readonly _tag: "ModelTrouble" }>["trouble"]
 
-/** `end`: follows the answer, which is a farewell. */
+/** `end`: follows the answer, which is a farewell. An agent that cannot hear has nothing to answer. */
 export const ask = (step: Step, scene: Scene, purpose: ModelPurpose, end?: End): Step => {
+  if (!scene.plan.canHear) return step
   const { asks, next } = step.state
   const answer: Answer = {
     generation: next,

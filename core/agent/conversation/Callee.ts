@@ -116,7 +116,8 @@ const isMenu = (step: Step, scene: Scene): boolean =>
 export const keyPressed = (step: Step, scene: Scene, digit: string): Step => {
   const { keys, phase } = step.state
   const pressed = withKey(keys, digit)
-  if (phase !== "live" || pressed === keys || isLeaving(step, scene)) return step
+  // Without a model to answer it, a key is only on record.
+  if (phase !== "live" || pressed === keys || isLeaving(step, scene) || !scene.plan.canHear) return step
   const known = put(step, { keys: pressed, idleChecks: 0 })
   if (isDeaf(known)) return known
   const isWhole = digit === "#" || isMenu(known, scene)

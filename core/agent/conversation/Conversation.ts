@@ -32,12 +32,13 @@ import { toolAnswered, toolsTimedOut } from "./ToolCalls.ts"
 
 /** `now` is in epoch milliseconds; prompts show it. Durations are left to the timers. */
 export const step = (plan: ConversationPlan, state: ConversationState, event: ConversationEvent, now: number): Step => {
-  if (state.phase === "over" || (state.phase === "new" && event._tag !== "Started" && !isEnd(event))) return { state, actions: [] }
+  if (state.phase === "over" || (state.phase === "new" && !mayComeFirst(event))) return { state, actions: [] }
   const scene = { plan, now }
   return armed(concluded(happened({ state, actions: [] }, scene, event), scene), scene)
 }
 
-const isEnd = ({ _tag }: ConversationEvent): boolean => _tag === "CalleeHungUp" || _tag === "EndRequested"
+const mayComeFirst = ({ _tag }: ConversationEvent): boolean =>
+  _tag === "Started" || _tag === "MachineHeard" || _tag === "CalleeHungUp" || _tag === "EndRequested"
 
 const happened = (step: Step, scene: Scene, event: ConversationEvent): Step => {
   switch (event._tag) {
@@ -81,8 +82,10 @@ const started = (step: Step, scene: Scene, context: ConversationState["context"]
   if (step.state.phase !== "new") return step
   const notes = (scene.plan.unreadableTools ?? []).map((name) => ({ _tag: "ToolUnreadable", name }) as const)
   const noted = act(step, ...notes.map((note) => ({ _tag: "Note", note }) as const))
-  const known = put(noted, { context: harmless(context) })
-  return scene.plan.graph.start.delayMillis > 0 ? put(known, { phase: "delayed" }) : begin(known, scene)
+  const known = put(noted, { context: harmless(context), phase: "delayed" })
+  // Heard while the context was being fetched.
+  if (known.state.verdict === "machine") return machineHeard(known, scene, "machine")
+  return scene.plan.graph.start.delayMillis > 0 ? known : begin(known, scene)
 }
 
 /** If a screening service hangs up, it has not put the call through. */

@@ -87,6 +87,25 @@ export const compile = (definition: JsonObject): ConversationGraph | undefined =
     : { definition, start, nodes, globalPrompt: global === undefined ? "" : textIn(dataOf(global), "prompt") }
 }
 
+/** What takes the place of a graph that has no start node: an agent that says nothing. */
+export const withoutStart: ConversationGraph = {
+  definition: {},
+  start: {
+    id: "",
+    type: "startCall",
+    name: "",
+    prompt: "",
+    allowsInterruption: false,
+    addsGlobalPrompt: false,
+    extraction: undefined,
+    toolUuids: [],
+    edges: [],
+    delayMillis: 0
+  },
+  nodes: new Map(),
+  globalPrompt: ""
+}
+
 type TypesById = ReadonlyMap<string, ConversationNode["type"] | undefined>
 
 const nodeOf = (part: JsonObject, edges: ReadonlyArray<JsonObject>, types: TypesById): ConversationNode | undefined => {

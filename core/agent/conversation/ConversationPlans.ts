@@ -11,7 +11,7 @@ import { Sealer } from "#core/Sealer.ts"
 import { isTimeZone } from "#core/TimeZone.ts"
 import type { AgentVersion } from "#core/agent/Agent.ts"
 import { toolUuidsIn } from "#core/agent/ToolNames.ts"
-import { compile, type ConversationGraph } from "./ConversationGraph.ts"
+import { compile, type ConversationGraph, withoutStart } from "./ConversationGraph.ts"
 import { type ConversationSettings, settingsOf } from "./ConversationSettings.ts"
 import type { ConversationPlan } from "./ConversationState.ts"
 import { loadTools } from "./GraphTools.ts"
@@ -21,8 +21,8 @@ type Content = Pick<AgentVersion, "configurations" | "definition">
 export class ConversationPlans extends Context.Service<
   ConversationPlans,
   {
-    /** `context`: what is known about the callee, who may have their own time zone. Undefined: the graph has no start node. */
-    readonly planFor: (organizationId: OrganizationId, version: Content, context: JsonObject) => Effect.Effect<ConversationPlan | undefined>
+    /** `context`: what is known about the callee, who may have their own time zone. */
+    readonly planFor: (organizationId: OrganizationId, version: Content, context: JsonObject) => Effect.Effect<ConversationPlan>
   }
 >()("core/agent/conversation/ConversationPlans") {
   static readonly layer = Layer.effect(
@@ -42,11 +42,12 @@ export class ConversationPlans extends Context.Service<
       })
       return {
         planFor: Effect.fnUntraced(function* (organizationId, version, context) {
-          const { graph, settings } = compiled(version)
-          if (graph === undefined) return undefined
+          const { graph, hasStart, settings } = compiled(version)
           return {
             graph,
             settings,
+            // Without a start node, there is nothing to talk about.
+            canHear: hasStart,
             timeZone: zoneIn(context) ?? (yield* Cache.get(zones, organizationId)) ?? "UTC",
             ...(yield* Cache.get(tools, keyOf(organizationId, toolUuidsIn(graph.definition))))
           }
@@ -61,7 +62,8 @@ const remembered = 1000
 const timeToLive = Duration.seconds(10)
 
 interface Compiled {
-  readonly graph: ConversationGraph | undefined
+  readonly graph: ConversationGraph
+  readonly hasStart: boolean
   readonly settings: ConversationSettings
 }
 /** Versions never change, and are cached as long as calls use them. */
@@ -70,7 +72,8 @@ const known = new WeakMap<Content, Compiled>()
 const compiled = (version: Content): Compiled => {
   const before = known.get(version)
   if (before !== undefined) return before
-  const made = { graph: compile(version.definition), settings: settingsOf(version.configurations) }
+  const graph = compile(version.definition)
+  const made = { graph: graph ?? withoutStart, hasStart: graph !== undefined, settings: settingsOf(version.configurations) }
   known.set(version, made)
   return made
 }

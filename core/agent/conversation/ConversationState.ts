@@ -21,6 +21,8 @@ export interface ConversationPlan {
   readonly settings: ConversationSettings
   /** The callee's. */
   readonly timeZone: string
+  /** False if nobody recognizes what the callee says: the agent says its opening or leaves its message, and asks no model. */
+  readonly canHear: boolean
 }
 
 /** Why a conversation ends; also its disposition, unless the conversation set its own. */
@@ -99,6 +101,8 @@ export type ConversationNote =
   | { readonly _tag: "ExtractionFailed"; readonly node: ConversationNode }
   /** The model gave a value that is not of the variable's type. */
   | { readonly _tag: "VariableRefused"; readonly name: string; readonly nodeId: string }
+  /** The contact's own greeting is malformed: the agent opens as it does for everybody. */
+  | { readonly _tag: "GreetingIgnored" }
 
 export type ConversationAction =
   /** A piece of a line. Lines are spoken one after another. `isLast` pieces may be empty. */
@@ -116,8 +120,8 @@ export type ConversationAction =
   /** Replaces a timer of the same name. */
   | { readonly _tag: "SetTimer"; readonly timer: TimerName; readonly id: number; readonly afterMillis: number }
   | { readonly _tag: "ClearTimer"; readonly timer: TimerName }
-  /** The agent wants to leave a message on a machine: find out when. `MessageMoment` is the answer. */
-  | { readonly _tag: "AwaitMoment" }
+  /** The agent wants to leave this message on a machine: find out when, and have it synthesized. `MessageMoment` is the answer. */
+  | { readonly _tag: "AwaitMoment"; readonly message: string }
   | { readonly _tag: "Note"; readonly note: ConversationNote }
   /** Write it now, so that a kill does not lose it. */
   | { readonly _tag: "Remember"; readonly gathered: JsonObject }

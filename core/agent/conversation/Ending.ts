@@ -1,5 +1,15 @@
 /** How a conversation ends: at once or after a last line, for the first reason that comes up, and only once. */
-import { act, type Conclusion, type ConversationState, type End, type EndReason, put, type Scene, type Step } from "./ConversationState.ts"
+import {
+  act,
+  type Conclusion,
+  type ConversationPlan,
+  type ConversationState,
+  type End,
+  type EndReason,
+  put,
+  type Scene,
+  type Step
+} from "./ConversationState.ts"
 import { extract, extractionsDropped } from "./Extractions.ts"
 import { dispositionOf, gatheredOf, tagsOf } from "./Gathered.ts"
 import { withEntries } from "./History.ts"
@@ -71,16 +81,19 @@ export const concluded = (step: Step, scene: Scene): Step =>
 /** Over, whether or not something is still being extracted. */
 export const conclude = (step: Step, scene: Scene): Step => {
   const over = put(extractionsDropped(step, scene), { phase: "over", extractions: [] })
-  return act(over, { _tag: "Conclude", conclusion: conclusionOf(over.state) })
+  return act(over, { _tag: "Conclude", conclusion: conclusionOf(over.state, scene.plan) })
 }
 
-export const conclusionOf = (state: ConversationState): Conclusion => ({
+export const conclusionOf = (state: ConversationState, plan: ConversationPlan): Conclusion => ({
   disposition: dispositionOf(state) ?? "unknown",
   tags: tagsOf(state),
   gathered: gatheredOf(state),
-  isVoicemail: isVoicemail(state),
+  isVoicemail: isVoicemail(state, plan),
   messageFate: state.messageFate
 })
 
-const isVoicemail = ({ end, screening, verdict }: ConversationState): boolean =>
-  end?.reason === "voicemail_detected" || verdict === "machine" || (verdict === "screening" && screening !== "passed")
+/** An agent that goes on with machines and cannot hear does not know whether a person has taken over. */
+const isVoicemail = ({ end, screening, verdict }: ConversationState, { canHear, settings }: ConversationPlan): boolean =>
+  end?.reason === "voicemail_detected" ||
+  (verdict === "machine" && (canHear || settings.onMachine !== "continue")) ||
+  (verdict === "screening" && screening !== "passed")

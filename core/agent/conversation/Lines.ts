@@ -50,7 +50,7 @@ export const lineFailed = (step: Step, scene: Scene, id: number): Step => {
   if (whole !== unheard && nodeOf(scene, step.state).type === "endCall") return endNow(whole, scene, endFor("user_qualified"))
   const after = passed(whole, scene, line)
   const { batch, lines, phase } = after.state
-  if (phase !== "live" || lines.length > 0) return after
+  if (phase !== "live" || lines.length > 0 || !scene.plan.canHear) return after
   // The callee keeps waiting.
   if (line.kind === "filler" || after.state.answer !== undefined || batch !== undefined) return fill(after, scene)
   return say(after, scene.plan.settings.lines.reprompt, { isInterruptible: true, isTold: true })

@@ -11,6 +11,9 @@ const quiet = (step: Step): Step => stopSpeaking(abandonCalls(dropAnswer(step), 
 
 export const machineHeard = (step: Step, scene: Scene, verdict: MachineVerdict): Step => {
   const { phase, screening } = step.state
+  // What is said to it may not be known yet.
+  if (phase === "new")
+    return verdict === "machine" && scene.plan.settings.onMachine === "hangup" ? machine(step, scene) : put(step, { verdict })
   if ((phase !== "live" && phase !== "delayed") || (verdict === "unknown" && step.state.verdict !== undefined)) return step
   const judged = put(step, { verdict })
   switch (verdict) {
@@ -34,15 +37,22 @@ const machine = (step: Step, scene: Scene): Step => {
     case "hangup":
       return endNow(quiet(step), scene, endFor("voicemail_detected"))
     case "leave_message":
-      return act(put(quiet(step), { phase: "message", messageFate: "not_left" }), { _tag: "AwaitMoment" })
+      return toLeaveMessage(put(quiet(step), { phase: "message", messageFate: "not_left" }), scene)
   }
+}
+
+const messageIn = ({ state }: Step, scene: Scene): string => rendered(scene, state, scene.plan.settings.machineMessage).trim()
+
+const toLeaveMessage = (step: Step, scene: Scene): Step => {
+  const message = messageIn(step, scene)
+  return message === "" ? endNow(step, scene, endFor("voicemail_detected")) : act(step, { _tag: "AwaitMoment", message })
 }
 
 export const messageMoment = (step: Step, scene: Scene, canSpeak: boolean): Step => {
   const { lines, phase } = step.state
   if (phase !== "message" || lines.length > 0) return step
-  const text = canSpeak ? rendered(scene, step.state, scene.plan.settings.machineMessage) : ""
-  if (text.trim() === "") return endNow(step, scene, endFor("voicemail_detected"))
+  if (!canSpeak) return endNow(step, scene, endFor("voicemail_detected"))
+  const text = messageIn(step, scene)
   return put(say(step, text, { isInterruptible: false, kind: "message" }), { messageFate: "cut" })
 }
 

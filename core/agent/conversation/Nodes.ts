@@ -1,11 +1,13 @@
 /** Entering a node, and how a conversation opens. */
 import { openingOf } from "#core/agent/Opening.ts"
+import type { RecordingName } from "#core/agent/RecordingName.ts"
+import type { JsonObject } from "#core/Json.ts"
 import type { ConversationNode } from "./ConversationGraph.ts"
-import { act, nodeOf, put, type Scene, type Step } from "./ConversationState.ts"
+import { act, type ConversationState, fresh, nodeOf, put, type Scene, type Step } from "./ConversationState.ts"
 import { ask } from "./Asking.ts"
 import { endAfterLines, endFor } from "./Ending.ts"
 import { gatheredOf } from "./Gathered.ts"
-import { rendered, renderedPrompts } from "./Rendering.ts"
+import { harmless, rendered, renderedPrompts } from "./Rendering.ts"
 import { play, say } from "./Speech.ts"
 
 /** Cycles are allowed, but no reasonable conversation enters this many nodes. */
@@ -35,14 +37,31 @@ export const speakFirst = (step: Step, scene: Scene): Step =>
     ? endAfterLines(say(step, scene.plan.settings.lines.apology, { isInterruptible: false }), scene, endFor("pipeline_error"))
     : ask(step, scene, "turn")
 
+interface PlannedOpening {
+  /** Undefined if the greeting is spoken. */
+  readonly recording: RecordingName | undefined
+  /** Empty if the agent has none. Beside a recording, it is spoken if that cannot be played. */
+  readonly greeting: string
+  readonly isOverrideIgnored: boolean
+}
+
+/** What a conversation with somebody of whom this is known will open with. */
+export const plannedOpening = (scene: Scene, context: JsonObject): PlannedOpening =>
+  openingAt(scene, { ...fresh(scene.plan), context: harmless(context) })
+
+const openingAt = (scene: Scene, state: ConversationState): PlannedOpening => {
+  const { isOverrideIgnored, recording, text } = openingOf(scene.plan.graph.definition, state.context)
+  const greeting = text === undefined ? "" : rendered(scene, state, text)
+  return { recording, greeting: greeting.trim() === "" ? "" : greeting, isOverrideIgnored }
+}
+
 /** The contact's greeting, otherwise the start node's recording or text, otherwise whatever the model begins with. */
 const open = (step: Step, scene: Scene): Step => {
-  const { plan } = scene
-  const { recording, text } = openingOf(plan.graph.definition, step.state.context)
-  const isInterruptible = plan.graph.start.allowsInterruption
-  const greeting = text === undefined ? "" : rendered(scene, step.state, text)
-  if (recording !== undefined) return play(step, recording, { isInterruptible }, greeting)
-  return greeting.trim() === "" ? speakFirst(step, scene) : say(step, greeting, { isInterruptible, isTold: true })
+  const { greeting, isOverrideIgnored, recording } = openingAt(scene, step.state)
+  const noted = isOverrideIgnored ? act(step, { _tag: "Note", note: { _tag: "GreetingIgnored" } }) : step
+  const isInterruptible = scene.plan.graph.start.allowsInterruption
+  if (recording !== undefined) return play(noted, recording, { isInterruptible }, greeting)
+  return greeting === "" ? speakFirst(noted, scene) : say(noted, greeting, { isInterruptible, isTold: true })
 }
 
 export const begin = (step: Step, scene: Scene): Step => open(enter(put(step, { phase: "live" }), scene, scene.plan.graph.start), scene)

@@ -26,7 +26,8 @@ export const renderedPrompts = (scene: Scene, node: ConversationNode, state: Con
 export const showsGathered = ({ plan: { graph } }: Scene, { addsGlobalPrompt, prompt }: ConversationNode): boolean =>
   prompt.includes(gatheredPath) || (addsGlobalPrompt && graph.globalPrompt.includes(gatheredPath))
 
-const longestText = 2000
+/** As much as a contact's own greeting may have. */
+const longestText = 4000
 const mostMembers = 500
 const deepest = 10
 

@@ -46,7 +46,7 @@ const wantedIn = (step: Step, scene: Scene): Timers => {
     case "concluding":
       return { conclude: { key: "", afterMillis: concludeMillis } }
     case "live":
-      return { ...duration, ...speech, ...waits(step, settings.idleMillis) }
+      return { ...duration, ...speech, ...(scene.plan.canHear ? waits(step, settings.idleMillis) : {}) }
   }
 }
 

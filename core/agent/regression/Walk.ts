@@ -50,5 +50,7 @@ export const noted = (walk: Walk, note: ConversationNote): Walk => {
       return spoken(walk, "event", `the variables of ${note.node.name} could not be extracted`)
     case "VariableRefused":
       return spoken(walk, "event", `a value for ${note.name} is not of its type`)
+    case "GreetingIgnored":
+      return spoken(walk, "event", "the contact's greeting is malformed")
   }
 }
