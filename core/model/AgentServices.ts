@@ -17,6 +17,8 @@ export interface ChosenServices {
   readonly model: OpenLanguageModel
   /** Undefined if there is no model: the agent then hears nothing, says its greeting and collects the keys that are pressed. */
   readonly hearing: SpeechToText | undefined
+  /** The recognizers that take over when that one fails, in this order. */
+  readonly substitutes: ReadonlyArray<SpeechToText>
   /** What callees are likely to say at a node, as a grammar for recognizers that need one; see `RecognizerHints`. */
   readonly expected?: ((node: ModelNode) => string) | undefined
   readonly endOfTurn: OpenEndOfTurn
@@ -46,6 +48,7 @@ export class AgentServices extends Context.Service<
             model: modelOf(registry, choice.llm, host),
             // Without a model, nobody would answer the callee.
             hearing: choice.llm["provider"] === none ? undefined : recognizerOf(registry, choice.stt, host),
+            substitutes: substitutesOf(registry, choice.stt, host),
             expected: registry.find("llm", nameOf(choice.llm))?.expected,
             endOfTurn: endOfTurnOf(registry, choice.end_of_turn, host),
             voice: voiceOf(registry, organizationId, choice.tts, host),
@@ -68,6 +71,14 @@ const modelOf = (registry: Registry, llm: JsonObject, host: ServiceHost): OpenLa
 
 const endOfTurnOf = (registry: Registry, chosen: JsonObject, host: ServiceHost): OpenEndOfTurn =>
   registry.find("end_of_turn", nameOf(chosen))?.open(chosen, host) ?? Effect.fail(missing("end_of_turn", nameOf(chosen)))
+
+/** What is used if nobody chooses a recognizer: it needs no key. */
+const substitutesOf = (registry: Registry, stt: JsonObject, host: ServiceHost): ReadonlyArray<SpeechToText> => {
+  const usual = registry.defaults.stt
+  const chosen = nameOf(stt)
+  const recognizer = chosen === usual || chosen === none ? undefined : registry.find("stt", usual)?.recognizer({ provider: usual }, host)
+  return recognizer === undefined ? [] : [recognizer]
+}
 
 const recognizerOf = (registry: Registry, stt: JsonObject, host: ServiceHost): SpeechToText | undefined => {
   const provider = nameOf(stt)

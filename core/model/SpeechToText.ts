@@ -64,6 +64,11 @@ export interface SpeechToText {
   readonly model: string
   /** The recognizer decides when turns end, and the local rules only follow it. */
   readonly ownsTurns: boolean
+  /**
+   * If it owns turns: how long after the callee's last voice it may take to declare the end. Later, the text there is counts as the whole turn.
+   * 1,500 ms by default.
+   */
+  readonly turnEndMillis?: number | undefined
   /** Opens a session within the call's scope. `emit` must not throw, and is never called after the scope is closed. */
   readonly open: (
     hints: RecognizerHints,

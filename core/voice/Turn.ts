@@ -82,9 +82,10 @@ interface Waiting extends Heard {
 
 export type TurnState = ({ readonly _tag: "Idle" } & Awaited) | ({ readonly _tag: "Speaking" } & Heard) | Waiting
 
-interface TurnOptions {
-  /** Whether the recognizer declares the end of turns. */
+/** Of the recognizer; see `SpeechToText`. */
+export interface TurnOptions {
   readonly ownsTurns: boolean
+  readonly turnEndMillis?: number | undefined
 }
 
 interface TurnStep {
@@ -99,8 +100,8 @@ const completeProbability = 0.8
 const incompleteProbability = 0.3
 const longestWaitMillis = 3000
 const longestWaitWithoutTextMillis = 5000
-/** By then, a recognizer that owns turns has missed the end if it has not declared it. */
-const ownedWaitMillis = 1500
+/** Unless it says otherwise, a recognizer that owns turns has missed the end if it has not declared it by then. */
+const usualTurnEndMillis = 1500
 const longestStaleMillis = 2000
 const mostSpeculations = 3
 const unjudged = 0.5
@@ -131,11 +132,11 @@ type Transcribed = Extract<TurnEvent, { readonly _tag: "Transcribed" }>
 const textOf = ({ final, partial }: Turn): string => [final, partial].filter((part) => part !== "").join(" ")
 
 /** When `Passed` is due; undefined if nothing is awaited. */
-export const deadlineOf = (state: TurnState, { ownsTurns }: TurnOptions): number | undefined => {
+export const deadlineOf = (state: TurnState, { ownsTurns, turnEndMillis = usualTurnEndMillis }: TurnOptions): number | undefined => {
   if (state._tag !== "Waiting") return undefined
   const { askedAt, freshUntil, owed, probability, since, turn } = state
   if (textOf(turn) === "") return since + longestWaitWithoutTextMillis
-  if (ownsTurns) return since + ownedWaitMillis
+  if (ownsTurns) return since + turnEndMillis
   if (owed > 0) return since + longestWaitMillis
   const judged = probability === undefined ? Math.max(since + delayOf(unjudged), askedAt + judgeMillis) : since + delayOf(probability)
   return Math.max(judged, freshUntil)
@@ -146,7 +147,7 @@ const only = (state: TurnState, ...commands: ReadonlyArray<TurnCommand>): TurnSt
 const cancelled = ({ foreseen }: Turn): ReadonlyArray<TurnCommand> => (foreseen === undefined ? [] : [{ _tag: "CancelSpeculation" }])
 
 export const nextTurn = (before: TurnState, event: TurnEvent, options: TurnOptions): TurnStep => {
-  const state = before.stale > 0 && event.at >= before.staleUntil ? { ...before, stale: 0 } : before
+  const state = before.stale > 0 && !isStale(before, event.at) ? { ...before, stale: 0 } : before
   switch (event._tag) {
     case "VoiceStarted":
       return onVoice(state, event.at)
@@ -169,6 +170,9 @@ export const nextTurn = (before: TurnState, event: TurnEvent, options: TurnOptio
 
 /** The recognizer has yet to report what was said. */
 export const isAwaited = (state: TurnState): boolean => state._tag !== "Idle" && state.owed > 0
+
+/** A text that comes now answers a `Finalize` of an earlier turn, which is over: it is disregarded. */
+export const isStale = (state: TurnState, at: number): boolean => state.stale > 0 && at < state.staleUntil
 
 /** What has been heard so far was not a turn. */
 export const forgetTurn = (state: TurnState, at: number): TurnStep =>

@@ -37,7 +37,7 @@ export const plannedTalk = Effect.fnUntraced(function* (
   { chosen, known, later, longestCallSeconds = Number.POSITIVE_INFINITY, mayHear, organizationId, version }: Wanted
 ): Effect.fn.Return<PlannedTalk> {
   const { configurations } = version
-  const { endOfTurn, model } = chosen
+  const { endOfTurn, model, substitutes } = chosen
   const plan = yield* plans.planFor(organizationId, version, known)
   const hearing = mayHear && plan.canHear ? chosen.hearing : undefined
   const maxCallMillis = Math.min(plan.settings.maxCallMillis, (longestCallSeconds - goodbyeSeconds) * 1000)
@@ -45,6 +45,7 @@ export const plannedTalk = Effect.fnUntraced(function* (
     plan: { ...plan, canHear: hearing !== undefined, settings: { ...plan.settings, maxCallMillis } },
     model,
     hearing,
+    substitutes,
     endOfTurn,
     bargeIn: bargeInOf(configurations),
     known,

@@ -1,24 +1,31 @@
 /**
- * What a call is heard with: a session of its recognizer, and the next one when that fails. Audio is written and finalized where it arrives, whether
- * there is a session or not: what the callee says while one is being opened is kept for it, and of what is lost it is told that it was not understood.
+ * What a call is heard with: a session of its recognizer, the next one when that fails, and then another recognizer. Audio is written and finalized
+ * where it arrives, whether there is a session or not: what has not been transcribed is given to the next session. Only what no session could
+ * transcribe is reported as not understood.
  */
 import { Deferred, Effect, type Scope } from "effect"
-import { frameMillis, frameSize } from "#core/audio/Mulaw.ts"
+import { frameMillis } from "#core/audio/Mulaw.ts"
 import { ModelError } from "#core/model/LanguageModel.ts"
 import type { RecognizerEvent, RecognizerHints, RecognizerSession, SpeechToText } from "#core/model/SpeechToText.ts"
+import type { TurnOptions } from "#core/voice/Turn.ts"
+import { KeptAudio } from "./KeptAudio.ts"
 
-/** Two seconds: who has said more than that cannot be answered in time any more. */
-const mostKeptFrames = 100
 const openTimeout = "10 seconds"
-/** Failures in a row; a text that was understood ends the row. */
-const mostFailures = 5
+/** Failures in a row before another recognizer takes over, and of the last one; a text that was understood ends the row. */
+const mostFailures = { replaceable: 2, last: 5 }
+/** The same audio may be what a recognizer fails on. */
+const mostReplays = 2
 const againMillis = 250
+/** Four seconds after an answer was asked for, the callee's turn is about to be over without it. */
+const mostLateFrames = 4000 / frameMillis
 
 interface Hearing extends RecognizerSession {
   /** Opens sessions until the scope is closed, or it is in vain. Never fails. */
   readonly run: Effect.Effect<void>
-  /** How much audio the recognizer was given. */
+  /** How much audio the recognizers were given. */
   readonly seconds: () => number
+  /** Of the recognizer that is used now. */
+  readonly manner: () => TurnOptions
 }
 
 const tooSlow = new ModelError({ reason: "timeout", isRetryable: true, message: "the recognizer was not ready in time" })
@@ -34,47 +41,54 @@ const lost = (isForced: boolean): RecognizerEvent => ({
   confidence: undefined
 })
 
-export const makeHearing = (recognizer: SpeechToText, first: RecognizerHints, emit: (event: RecognizerEvent) => void): Hearing =>
-  new Sessions(recognizer, first, emit)
+/** The recognizers take over from each other in this order. */
+export const makeHearing = (
+  recognizers: readonly [SpeechToText, ...ReadonlyArray<SpeechToText>],
+  first: RecognizerHints,
+  emit: (event: RecognizerEvent) => void
+): Hearing => new Sessions(recognizers, first, emit)
 
 class Sessions implements Hearing {
-  readonly #recognizer: SpeechToText
+  #recognizer: SpeechToText
+  /** Those that take over. */
+  #others: ReadonlyArray<SpeechToText>
   readonly #emit: (event: RecognizerEvent) => void
   #hints: RecognizerHints
   #session: RecognizerSession | undefined
   /** Of the present session: makes way for the next. */
   #fail: ((error: ModelError) => void) | undefined
-  /** What is kept for the next session. */
-  #kept: Array<Int16Array> = []
-  /** Not all was kept. */
+  readonly #kept = new KeptAudio()
+  /** Something that may have been said is lost, which belongs to the next answer. */
   #isCut = false
-  /** To so many answers belongs what was not kept. */
-  #cut = 0
-  /** How many answers to `finalize` are still to come. */
-  #owed = 0
+  /** For each answer to `finalize` that is still to come, how many frames it is about. */
+  #asked: Array<number> = []
   #failures = 0
+  /** How many sessions have been given what is kept. */
+  #replays = 0
   /** No session will be opened any more. */
   #isDeaf = false
   #frames = 0
 
-  constructor(recognizer: SpeechToText, first: RecognizerHints, emit: (event: RecognizerEvent) => void) {
-    this.#recognizer = recognizer
-    this.#hints = first
+  constructor(
+    [first, ...others]: readonly [SpeechToText, ...ReadonlyArray<SpeechToText>],
+    hints: RecognizerHints,
+    emit: (event: RecognizerEvent) => void
+  ) {
+    this.#recognizer = first
+    this.#others = others
+    this.#hints = hints
     this.#emit = emit
   }
 
   write(samples: Int16Array, isSpeech?: boolean): void {
-    if (this.#session !== undefined) return this.#use((session) => this.#writeTo(session, samples, isSpeech))
-    if (this.#kept.length >= mostKeptFrames) {
-      this.#kept.shift()
-      this.#isCut = true
-    }
-    this.#kept.push(samples.slice(0, frameSize))
+    if (this.#isDeaf) return
+    this.#isCut = this.#kept.push(samples, isSpeech) || this.#isCut
+    this.#use((session) => this.#writeTo(session, samples, isSpeech))
   }
 
   finalize(): void {
-    this.#owed++
-    if (this.#isDeaf) return this.#answer()
+    this.#asked.push(this.#kept.until)
+    if (this.#isDeaf) return this.#giveUp()
     this.#use((session) => session.finalize())
   }
 
@@ -87,21 +101,38 @@ class Sessions implements Hearing {
     return (this.#frames * frameMillis) / 1000
   }
 
+  manner(): TurnOptions {
+    return this.#recognizer
+  }
+
   readonly run: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     while (!this.#isDeaf) {
       const error = yield* Effect.flip(Effect.scoped(this.#listen))
       const { isRetryable, message, reason } = error
       const { model, provider } = this.#recognizer
       yield* Effect.logWarning("a recognizer failed", { reason, message, provider, model })
-      this.#isDeaf = !isRetryable || ++this.#failures >= mostFailures
       this.#session = undefined
-      this.#kept = []
-      // Whatever the callee is saying just now.
-      this.#emit(lost(false))
-      this.#answer()
-      if (!this.#isDeaf) yield* Effect.sleep(againMillis * (this.#failures - 1))
+      this.#failures++
+      const most = this.#others.length > 0 ? mostFailures.replaceable : mostFailures.last
+      if (!isRetryable || this.#failures >= most) this.#replace()
+      if (this.#isDeaf || this.#replays >= mostReplays) this.#giveUp()
+      if (!this.#isDeaf) yield* Effect.sleep(againMillis * Math.max(0, this.#failures - 1))
     }
   })
+
+  /** The next recognizer starts with what this one has left. */
+  #replace(): void {
+    const [next, ...others] = this.#others
+    this.#isDeaf = next === undefined
+    if (next === undefined) return
+    const hadToEndTurns = this.#recognizer.ownsTurns && !next.ownsTurns
+    this.#recognizer = next
+    this.#others = others
+    this.#failures = 0
+    this.#replays = 0
+    // Nobody has asked for the text of what was being said.
+    if (hadToEndTurns && this.#kept.isVoiced) this.#asked.push(this.#kept.until)
+  }
 
   /** Until the session fails. */
   readonly #listen: Effect.Effect<never, ModelError, Scope.Scope> = Effect.gen({ self: this }, function* () {
@@ -121,28 +152,49 @@ class Sessions implements Hearing {
       )
     this.#session = session
     this.#fail = fail
-    this.#cut = this.#isCut ? this.#owed : 0
-    this.#isCut = false
-    this.#use((opened) => {
-      for (const frame of this.#kept.splice(0)) this.#writeTo(opened, frame)
-      for (let left = this.#owed; left > 0; left--) opened.finalize()
-    })
+    this.#use((opened) => this.#catchUp(opened))
     return yield* Deferred.await(over)
   })
 
+  /** Gives the session everything that has not been transcribed, and asks it what the one before has not answered, unless that comes too late. */
+  #catchUp(session: RecognizerSession): void {
+    while ((this.#asked[0] ?? Number.POSITIVE_INFINITY) + mostLateFrames <= this.#kept.until) {
+      this.#kept.forget(this.#asked.shift() ?? 0)
+      this.#emit(lost(true))
+    }
+    if (this.#kept.isVoiced || this.#asked.length > 0) this.#replays++
+    let asked = 0
+    const askUntil = (frame: number) => {
+      while ((this.#asked[asked] ?? Number.POSITIVE_INFINITY) <= frame) {
+        asked++
+        session.finalize()
+      }
+    }
+    this.#kept.replay((samples, isSpeech, frame) => {
+      askUntil(frame)
+      this.#writeTo(session, samples, isSpeech)
+    })
+    askUntil(this.#kept.until)
+  }
+
   #heard(event: RecognizerEvent): void {
+    if (event._tag === "EndDeclared") this.#transcribed(this.#kept.until, event.text)
     if (event._tag !== "Final") return this.#emit(event)
     const { isForced, text } = event
-    if (text !== "") this.#failures = 0
-    const isLost = isForced && this.#cut > 0 && text === ""
-    if (isForced) {
-      this.#owed = Math.max(0, this.#owed - 1)
-      this.#cut = Math.max(0, this.#cut - 1)
-    }
+    const asked = isForced ? this.#asked.shift() : this.#asked[0]
+    this.#transcribed(asked ?? this.#kept.until, text)
+    const isLost = isForced && this.#isCut && text === ""
+    if (isForced) this.#isCut = false
     this.#emit(isLost ? { ...event, isUnclear: true } : event)
   }
 
-  #writeTo(session: RecognizerSession, samples: Int16Array, isSpeech?: boolean): void {
+  #transcribed(until: number, text: string): void {
+    if (text !== "") this.#failures = 0
+    this.#replays = 0
+    this.#kept.forget(until)
+  }
+
+  #writeTo(session: RecognizerSession, samples: Int16Array, isSpeech: boolean | undefined): void {
     this.#frames++
     session.write(samples, isSpeech)
   }
@@ -158,11 +210,12 @@ class Sessions implements Hearing {
     }
   }
 
-  /** Nobody else will answer. */
-  #answer(): void {
-    while (this.#owed > 0) {
-      this.#owed--
-      this.#emit(lost(true))
-    }
+  /** Nobody will transcribe what has been said. */
+  #giveUp(): void {
+    if (this.#kept.isVoiced) this.#emit(lost(false))
+    this.#replays = 0
+    this.#isCut = false
+    this.#kept.forget(this.#kept.until)
+    for (const _ of this.#asked.splice(0)) this.#emit(lost(true))
   }
 }

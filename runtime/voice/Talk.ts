@@ -97,14 +97,14 @@ export class Talk {
 
   constructor(plan: VoicePlan, ports: TalkPorts, workshop: Workshop) {
     const planned = plan.conversation
-    const { bargeIn, hearing, hintsAt, model } = planned
+    const { bargeIn, hearing, hintsAt, model, substitutes } = planned
     this.#planned = planned
     this.#plan = plan
     this.#ports = ports
     this.#workshop = workshop
     this.#rules = { free: { ...bargeIn, allowInterrupt: true }, protected: { ...bargeIn, allowInterrupt: false } }
     const hints = hintsAt(planned.plan.graph.start)
-    this.#hearing = hearing === undefined ? undefined : makeHearing(hearing, hints, (event) => this.#understood(event))
+    this.#hearing = hearing === undefined ? undefined : makeHearing([hearing, ...substitutes], hints, (event) => this.#understood(event))
     this.#meter = this.#makeMeter()
     this.#foresight = new Foresight(workshop.fork)
     this.#ahead = new SpeechAhead(workshop.fork, (text, wanted) => ports.openings.sentence(text, wanted, plan.voice, () => {}))
@@ -133,9 +133,8 @@ export class Talk {
     this.#speaker = speaker
     if (this.#hearing === undefined) return [this.#toneListener()]
     const rules = () => (speaker.isInterruptible() ? this.#rules.free : this.#rules.protected)
-    const ownsTurns = this.#planned.hearing?.ownsTurns === true
     this.#turns = makeTurnTaking(
-      { now, playout, ownsTurns, rules, recognizer: this.#hearing },
+      { now, playout, rules, recognizer: this.#hearing },
       {
         judge: (text, from, judged) => this.#judge(text, from, judged),
         speculate: (text) => this.#thinkAhead(text),

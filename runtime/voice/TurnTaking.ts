@@ -5,15 +5,27 @@
  */
 import { makeEchoMeter } from "#core/audio/EchoMeter.ts"
 import { makeEnergyGate } from "#core/audio/EnergyGate.ts"
+import { frameSize } from "#core/audio/Mulaw.ts"
 import { levelOfCodes, type PcmFrame } from "#core/audio/PcmFrame.ts"
 import { makeVoiceActivity } from "#core/audio/VoiceActivity.ts"
 import type { RecognizerEvent, RecognizerSession } from "#core/model/SpeechToText.ts"
 import { type BargeInEvent, type BargeInRules, holdUntil, initialBargeIn, nextBargeIn } from "#core/voice/BargeIn.ts"
-import { deadlineOf, forgetTurn, initialTurn, isAwaited, nextTurn, type TurnCommand, type TurnEvent } from "#core/voice/Turn.ts"
+import {
+  deadlineOf,
+  forgetTurn,
+  initialTurn,
+  isAwaited,
+  isStale,
+  nextTurn,
+  type TurnCommand,
+  type TurnEvent,
+  type TurnOptions
+} from "#core/voice/Turn.ts"
 import type { FrameListener } from "./FrameListener.ts"
 import { makeVoiceDetector } from "./FvadWasm.ts"
 import type { Played, Playout } from "./Playout.ts"
 
+const silence = new Int16Array(frameSize)
 /** People answer a question before its last word is over. */
 const endingMillis = 800
 /** After a key is noticed, its tones go on for about as long. */
@@ -45,8 +57,7 @@ interface TurnTakingEvents {
 interface TurnTakingOptions {
   readonly now: () => number
   readonly playout: Playout
-  readonly recognizer: Pick<RecognizerSession, "finalize" | "write">
-  readonly ownsTurns: boolean
+  readonly recognizer: Pick<RecognizerSession, "finalize" | "write"> & { readonly manner: () => TurnOptions }
   /** Of the present node; asked for each decision. */
   readonly rules: () => BargeInRules
 }
@@ -99,7 +110,9 @@ class Turns implements TurnTaking {
     const isDeaf = this.#isProtected || now < this.#keyedUntil
     const isTurning = change !== undefined && change !== "ended"
     if (isTurning) this.#isVoiced = change !== "paused"
-    if (!isDeaf) this.#options.recognizer.write(frame.samples, this.#isVoiced)
+    // Silence instead of nothing: services close a stream that stops, and some end no turn without it.
+    if (isDeaf) this.#options.recognizer.write(silence, false)
+    else this.#options.recognizer.write(frame.samples, this.#isVoiced)
     if (isDeaf || !isTurning) return
     const since = now - this.#activity.changedMillisAgo()
     if (change === "paused") {
@@ -114,7 +127,7 @@ class Turns implements TurnTaking {
     const heldUntil = holdUntil(this.#bargeIn)
     if (heldUntil !== undefined && now >= heldUntil) this.#tellBargeIn({ _tag: "Passed", at: now })
     this.#tellWait(now)
-    const deadline = deadlineOf(this.#turn, this.#options)
+    const deadline = deadlineOf(this.#turn, this.#options.recognizer.manner())
     if (deadline !== undefined && now >= deadline) this.#tellTurn({ _tag: "Passed", at: now })
   }
 
@@ -153,6 +166,8 @@ class Turns implements TurnTaking {
 
   #text(at: number, understood: Understood): void {
     const { isFinal, isForced, text } = understood
+    // It must not silence the agent either, which would then wait for a turn that does not follow.
+    if (isStale(this.#turn, at)) return this.#tellTurn({ _tag: "Transcribed", at, ...understood })
     const said = `${this.#saidOver} ${text}`.trim()
     if (isFinal && this.#isAgentSpeaking) this.#saidOver = said
     // First: it decides whether this is part of a turn.
@@ -210,7 +225,7 @@ class Turns implements TurnTaking {
   }
 
   #tellTurn(event: TurnEvent): void {
-    this.#take(nextTurn(this.#turn, event, this.#options))
+    this.#take(nextTurn(this.#turn, event, this.#options.recognizer.manner()))
   }
 
   #take({ commands, state }: ReturnType<typeof nextTurn>): void {

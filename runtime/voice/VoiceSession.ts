@@ -26,6 +26,8 @@ export interface PlannedTalk {
   readonly model: OpenLanguageModel
   /** Undefined if the agent cannot hear. */
   readonly hearing: SpeechToText | undefined
+  /** The recognizers that take over when that one fails, in this order. */
+  readonly substitutes: ReadonlyArray<SpeechToText>
   readonly endOfTurn: OpenEndOfTurn
   /** How the callee may interrupt, where that is allowed. */
   readonly bargeIn: Omit<BargeInRules, "allowInterrupt">

@@ -18,17 +18,18 @@ interface Done {
 interface Given {
   readonly expects?: Expectation
   readonly ownsTurns?: boolean
+  readonly turnEndMillis?: number
   /** Unless set, each pause is judged at once, by the rules. */
   readonly judge?: { readonly afterMillis: number; readonly probabilityOf: (text: string) => number }
 }
 
 /** One call in which time passes by itself: deadlines are met, and pauses are judged. */
-const makeCall = ({ expects = anything, judge, ownsTurns = false }: Given = {}) => {
+const makeCall = ({ expects = anything, judge, ownsTurns = false, turnEndMillis }: Given = {}) => {
   const judgments: Array<TurnEvent> = []
   let state: TurnState = initialTurn
   const done: Array<Done> = []
   const tell = (event: TurnEvent): void => {
-    const step = nextTurn(state, event, { ownsTurns })
+    const step = nextTurn(state, event, { ownsTurns, turnEndMillis })
     state = step.state
     for (const command of step.commands) done.push({ at: event.at, command })
     for (const command of step.commands) {
@@ -45,7 +46,7 @@ const makeCall = ({ expects = anything, judge, ownsTurns = false }: Given = {}) 
   const passUntil = (at: number): void => {
     for (;;) {
       const [judged] = judgments
-      const deadline = deadlineOf(state, { ownsTurns }) ?? Number.POSITIVE_INFINITY
+      const deadline = deadlineOf(state, { ownsTurns, turnEndMillis }) ?? Number.POSITIVE_INFINITY
       if (judged !== undefined && judged.at <= deadline && judged.at < at) {
         judgments.shift()
         tell(judged)
@@ -196,6 +197,8 @@ t.test("given a recognizer that owns turns, when it declares their ends, then it
     "2000 Commit yes but later"
   ])
   check("never declared", "0 voice | 500 text yes | 1000 pause", ["2500 Commit yes"])
+  const slow = doneIn("0 voice | 500 text yes | 1000 pause | 3500 declared yes please", { ownsTurns: true, turnEndMillis: 3000 })
+  t.strictSame(slow, ["3500 Commit yes please"], "one that says how long it may take has that long")
   check("declared too late", "0 voice | 500 text yes | 1000 pause | 3000 declared yes", ["2500 Commit yes"])
 })
 

@@ -1,4 +1,4 @@
-/** The recognizer of a call, and its next session when one fails: what is written, what is answered, and when it is given up. */
+/** The recognizers of a call, and their next sessions when one fails: what is written, what is answered, and when they are given up. */
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
@@ -23,12 +23,14 @@ const final = (text: string, isForced: boolean): Extract<RecognizerEvent, { read
   confidence: undefined
 })
 const unclear = (isForced: boolean): RecognizerEvent => ({ ...final("", isForced), isUnclear: true })
-/** The results for what is being said when a session fails, and for an answer that it owes. */
+/** The results for what is being said when nobody can transcribe it, and for an answer that is owed. */
 const lost = unclear(false)
 const unanswered = unclear(true)
 
 /** A session as the recognizer sees it. */
 interface Session {
+  /** Which recognizer's. */
+  readonly by: number
   readonly hints: RecognizerHints
   readonly emit: (event: RecognizerEvent) => void
   /** The numbers of the frames, and the other calls to it. */
@@ -37,19 +39,25 @@ interface Session {
 
 type Opening = "opens" | "never" | "dies" | "is refused" | "fails" | "throws at audio" | "throws at finalize"
 
-/** The n-th session opens as the n-th opening says; all further ones open. */
-const scene = (...openings: ReadonlyArray<Opening>) => {
+interface Recognizers {
+  /** The n-th session of any recognizer opens as the n-th opening says; all further ones open. */
+  readonly openings?: ReadonlyArray<Opening>
+  /** Whether each of them owns turns: by default there is one that does not. */
+  readonly owns?: readonly [boolean, ...ReadonlyArray<boolean>]
+}
+
+const scene = ({ openings = [], owns: [first, ...rest] = [false] }: Recognizers = {}) => {
   const sessions: Array<Session> = []
   const heard: Array<RecognizerEvent> = []
-  const recognizer: SpeechToText = {
-    provider: "scripted",
+  const recognizer = (ownsTurns: boolean, number: number): SpeechToText => ({
+    provider: `scripted ${number}`,
     model: "scripted",
-    ownsTurns: false,
+    ownsTurns,
     open: (given, emit) =>
       Effect.suspend(() => {
         const opening = openings[sessions.length] ?? "opens"
         const told: Session["told"] = []
-        sessions.push({ hints: given, emit, told })
+        sessions.push({ by: number, hints: given, emit, told })
         if (opening === "never") return Effect.never
         if (opening === "dies") return Effect.die(new Error("a fault"))
         if (opening === "is refused") return Effect.fail(refused)
@@ -65,23 +73,25 @@ const scene = (...openings: ReadonlyArray<Opening>) => {
           hint: ({ phrases }) => void told.push(`hint ${phrases[0]}`)
         })
       })
-  }
-  const hearing = makeHearing(recognizer, hints("first"), (event) => void heard.push(event))
-  return { hearing, heard, sessions, last: () => sessions.at(-1) ?? { hints: hints("none"), emit: () => {}, told: [] } }
+  })
+  const others = rest.map((ownsTurns, index) => recognizer(ownsTurns, index + 2))
+  const hearing = makeHearing([recognizer(first, 1), ...others], hints("first"), (event) => void heard.push(event))
+  const last = () => sessions.at(-1) ?? { by: 0, hints: hints("none"), emit: () => {}, told: [] }
+  return { hearing, heard, sessions, last, fails: () => last().emit({ _tag: "Failed", error: gone }) }
 }
 
 /** Lets everything happen that is due. */
 const settled = TestClock.adjust(0)
 /** A scene whose first session has been requested. */
-const begun = Effect.fnUntraced(function* (...openings: ReadonlyArray<Opening>) {
-  const world = scene(...openings)
+const begun = Effect.fnUntraced(function* (given: Recognizers = {}) {
+  const world = scene(given)
   yield* Effect.forkScoped(world.hearing.run, { startImmediately: true })
   yield* settled
   return world
 })
 
 story("given a session, then it is told everything in order, and its results arrive", function* (t) {
-  const { heard, hearing, last } = yield* begun("opens")
+  const { heard, hearing, last } = yield* begun()
   hearing.write(frame(1))
   hearing.hint(hints("second"))
   hearing.write(frame(2), true)
@@ -93,43 +103,130 @@ story("given a session, then it is told everything in order, and its results arr
   t.strictSame(heard, [{ _tag: "Partial", text: "ye" }, final("yes", true)])
 })
 
-story("given no session yet, then it gets the last two seconds, and the pending requests", function* (t) {
-  const { hearing, heard, last } = scene("opens")
+story("given no session yet, then it gets the last ten seconds, and is asked where it was to be asked", function* (t) {
+  const { hearing, heard, last } = scene()
   // The frame belongs to the line, which reuses it.
   const shared = frame(0)
-  for (let number = 1; number <= 102; number++) hearing.write(shared.fill(number))
+  for (let number = 1; number <= 502; number++) {
+    hearing.write(shared.fill(number))
+    if (number === 500) hearing.finalize()
+  }
   hearing.hint(hints("second"))
-  hearing.finalize()
   hearing.finalize()
   t.equal(hearing.seconds(), 0)
   yield* Effect.forkScoped(hearing.run, { startImmediately: true })
   yield* settled
-  t.strictSame(last().told, [...Array.from({ length: 100 }, (_, index) => index + 3), "finalize", "finalize"])
+  const kept = Array.from({ length: 500 }, (_, index) => index + 3)
+  t.strictSame(last().told, [...kept.slice(0, 498), "finalize", 501, 502, "finalize"])
   t.strictSame(last().hints.phrases, ["second"])
-  t.equal(hearing.seconds(), 2)
+  t.equal(hearing.seconds(), 10)
   t.strictSame(heard, [])
 })
 
-story("given a session that fails, then what it owes counts as not understood, and the next session gets only what follows", function* (t) {
-  const { heard, hearing, last, sessions } = yield* begun("opens")
-  for (let number = 1; number <= 3; number++) hearing.finalize()
-  last().emit(final("of its own accord", false))
-  last().emit(final("one", true))
-  const [first] = sessions
-  first?.emit({ _tag: "Failed", error: gone })
+story("given nobody who speaks, then only the last second is kept", function* (t) {
+  const { hearing, last } = scene()
+  for (let number = 1; number <= 300; number++) hearing.write(frame(number), false)
+  hearing.write(frame(301), true)
+  yield* Effect.forkScoped(hearing.run, { startImmediately: true })
   yield* settled
-  t.strictSame(heard.slice(2), [lost, unanswered, unanswered], "one was answered, and a text of its own accord answers none")
-  t.equal(sessions.length, 2, "the first is replaced at once")
-  t.strictSame(last().told, [], "nothing is owed any more")
-  first?.emit(final("late", true))
-  t.equal(heard.length, 5, "a session that is over is not heard")
-  hearing.write(frame(7))
-  t.strictSame(last().told, [7])
+  t.strictSame([last().told[0], last().told.slice(-2)], [251, [301, "speech"]])
 })
 
+story("given a session that fails, then the next one is given what has not been transcribed, and nothing is lost", function* (t) {
+  const { fails, heard, hearing, last, sessions } = yield* begun()
+  const [first] = sessions
+  hearing.write(frame(1))
+  hearing.finalize()
+  last().emit(final("one", true))
+  hearing.write(frame(2), true)
+  hearing.finalize()
+  hearing.write(frame(3), false)
+  fails()
+  yield* settled
+  t.strictSame([sessions.length, last().told], [2, [2, "speech", "finalize", 3]], "at once")
+  first?.emit(final("late", true))
+  last().emit(final("two", true))
+  hearing.finalize()
+  last().emit(final("", true))
+  t.strictSame(heard, [final("one", true), final("two", true), final("", true)], "a session that is over is not heard")
+})
+
+story("given an answer that is still owed after four seconds, then the next session is not asked for it", function* (t) {
+  const { fails, heard, hearing, last } = yield* begun()
+  hearing.write(frame(1), true)
+  hearing.finalize()
+  for (let number = 2; number <= 201; number++) hearing.write(frame(number), number > 160)
+  hearing.finalize()
+  fails()
+  yield* settled
+  t.strictSame([heard, last().told.includes(1), last().told.at(-1)], [[unanswered], false, "finalize"], "only for what was said after it")
+})
+
+story("given a text of its own accord, then what it covers is not transcribed again", function* (t) {
+  const { fails, hearing, last } = yield* begun({ owns: [true] })
+  hearing.write(frame(1))
+  last().emit(final("one", false))
+  hearing.write(frame(2))
+  last().emit({ _tag: "EndDeclared", text: "one two" })
+  hearing.write(frame(3))
+  fails()
+  yield* settled
+  t.strictSame(last().told, [3])
+})
+
+story("given a recognizer that fails twice in a row, then the next one takes over with all that was said", function* (t) {
+  const { fails, heard, hearing, last, sessions } = yield* begun({ owns: [false, false] })
+  hearing.write(frame(1), true)
+  hearing.finalize()
+  fails()
+  yield* settled
+  fails()
+  yield* settled
+  t.strictSame(
+    [sessions.map(({ by }) => by), last().told],
+    [
+      [1, 1, 2],
+      [1, "speech", "finalize"]
+    ]
+  )
+  last().emit(final("yes", true))
+  t.strictSame(heard, [final("yes", true)])
+})
+
+story("given a recognizer with a wrong key, then the next one takes over at once", function* (t) {
+  const { sessions } = yield* begun({ openings: ["is refused"], owns: [false, false] })
+  t.strictSame(
+    sessions.map(({ by }) => by),
+    [1, 2]
+  )
+})
+
+story("given one that owned turns, when one that does not takes over, then it is asked for what was being said", function* (t) {
+  const { hearing, last } = scene({ openings: ["is refused"], owns: [true, false] })
+  hearing.write(frame(1), true)
+  t.equal(hearing.manner().ownsTurns, true)
+  yield* Effect.forkScoped(hearing.run, { startImmediately: true })
+  yield* settled
+  t.strictSame([last().told, hearing.manner().ownsTurns], [[1, "speech", "finalize"], false])
+})
+
+story(
+  "given audio that each session fails on, then it counts as not understood, and the next session gets only what follows",
+  function* (t) {
+    const { fails, heard, hearing, last, sessions } = yield* begun()
+    hearing.write(frame(1), true)
+    hearing.finalize()
+    for (const millis of [0, 250, 500]) {
+      fails()
+      yield* TestClock.adjust(millis)
+    }
+    t.strictSame([heard, last().told, sessions.length], [[lost, unanswered], [], 4])
+  }
+)
+
 story("given more than is kept before there is a session, when the rest contains nothing, then it counts as not understood", function* (t) {
-  const { hearing, heard, last } = scene("opens")
-  for (let number = 1; number <= 101; number++) hearing.write(frame(number))
+  const { hearing, heard, last } = scene()
+  for (let number = 1; number <= 501; number++) hearing.write(frame(number))
   hearing.finalize()
   yield* Effect.forkScoped(hearing.run, { startImmediately: true })
   yield* settled
@@ -140,7 +237,7 @@ story("given more than is kept before there is a session, when the rest contains
 })
 
 story("given a session that is not replaced yet, then what is said is kept for the next, and not written to the former one", function* (t) {
-  const { hearing, last, sessions } = yield* begun("opens", "fails", "fails")
+  const { hearing, last, sessions } = yield* begun({ openings: ["opens", "fails", "fails"] })
   const [first] = sessions
   last().emit({ _tag: "Failed", error: gone })
   yield* settled
@@ -152,28 +249,28 @@ story("given a session that is not replaced yet, then what is said is kept for t
 })
 
 story("given an answer that nobody asked for, then the next question is still answered", function* (t) {
-  const { heard, hearing, last } = yield* begun("opens")
+  const { heard, hearing, last } = yield* begun()
   last().emit(final("unasked", true))
   hearing.finalize()
   last().emit({ _tag: "Failed", error: gone })
   yield* settled
-  t.strictSame(heard, [final("unasked", true), lost, unanswered])
+  t.strictSame([heard, last().told], [[final("unasked", true)], ["finalize"]])
 })
 
-story("given what is said while a session fails to open, then it counts as not understood, and is not kept for another", function* (t) {
-  const { heard, hearing, last, sessions } = yield* begun("never")
+story("given what is said while a session does not open, then the next one gets it", function* (t) {
+  const { heard, hearing, last, sessions } = yield* begun({ openings: ["never"] })
   hearing.write(frame(1))
   hearing.finalize()
   yield* TestClock.adjust("9900 millis")
   t.strictSame([sessions.length, heard], [1, []])
   yield* TestClock.adjust("100 millis")
-  t.strictSame([sessions.length, heard, last().told], [2, [lost, unanswered], []])
+  t.strictSame([sessions.length, heard, last().told], [2, [], [1, "finalize"]])
 })
 
 t.test("given a session that throws, then another takes its place, and the line continues", async (t) => {
   const replaced = (opening: Opening) =>
     run(function* () {
-      const { heard, hearing, last, sessions } = yield* begun(opening)
+      const { heard, hearing, last, sessions } = yield* begun({ openings: [opening] })
       hearing.write(frame(1))
       yield* settled
       hearing.finalize()
@@ -181,13 +278,13 @@ t.test("given a session that throws, then another takes its place, and the line 
       hearing.write(frame(2))
       return { sessions: sessions.length, heard, told: last().told }
     })
-  t.strictSame(await replaced("dies"), { sessions: 2, heard: [lost], told: [1, "finalize", 2] })
-  t.strictSame(await replaced("throws at audio"), { sessions: 2, heard: [lost], told: ["finalize", 2] })
-  t.strictSame(await replaced("throws at finalize"), { sessions: 2, heard: [lost, unanswered], told: [2] })
+  t.strictSame(await replaced("dies"), { sessions: 2, heard: [], told: [1, "finalize", 2] })
+  t.strictSame(await replaced("throws at audio"), { sessions: 2, heard: [], told: [1, "finalize", 2] })
+  t.strictSame(await replaced("throws at finalize"), { sessions: 2, heard: [], told: [1, "finalize", 2] })
 })
 
 story("given sessions that fail one after the other, then each waits longer, and the fifth is the last", function* (t) {
-  const { heard, hearing, sessions } = yield* begun("fails", "fails", "fails", "fails", "fails")
+  const { heard, hearing, sessions } = yield* begun({ openings: ["fails", "fails", "fails", "fails", "fails"] })
   const opened: Array<number> = [sessions.length]
   for (const pause of [249, 1, 499, 1, 749, 1]) {
     yield* TestClock.adjust(pause)
@@ -198,13 +295,13 @@ story("given sessions that fail one after the other, then each waits longer, and
   t.equal(sessions.length, 5)
   hearing.write(frame(1))
   hearing.finalize()
-  t.strictSame([heard.slice(5), hearing.seconds()], [[unanswered], 0], "nobody hears, and nobody waits")
+  t.strictSame([heard, hearing.seconds()], [[unanswered], 0], "nobody hears, and nobody waits")
 })
 
 t.test("given a session that understands something, then earlier failures no longer count", async (t) => {
   const lasting = (text: string) =>
     run(function* () {
-      const { last, sessions } = yield* begun("fails", "fails", "fails", "opens")
+      const { last, sessions } = yield* begun({ openings: ["fails", "fails", "fails", "opens"] })
       yield* TestClock.adjust("10 seconds")
       last().emit(final(text, false))
       for (let failure = 0; failure < 3; failure++) {
@@ -218,15 +315,15 @@ t.test("given a session that understands something, then earlier failures no lon
 })
 
 story("given a recognizer that cannot be used at all, then it is not tried again", function* (t) {
-  const { hearing, heard, sessions } = scene("is refused")
+  const { hearing, heard, sessions } = scene({ openings: ["is refused"] })
   hearing.finalize()
   const running = yield* Effect.forkChild(hearing.run)
   yield* Fiber.join(running)
-  t.strictSame([sessions.length, heard], [1, [lost, unanswered]])
+  t.strictSame([sessions.length, heard], [1, [unanswered]])
 })
 
 story("given a call that is over, then its session is closed, and not replaced", function* (t) {
-  const { hearing, heard, last, sessions } = scene("opens")
+  const { hearing, heard, last, sessions } = scene()
   const scope = yield* Scope.make()
   yield* Effect.forkIn(hearing.run, scope, { startImmediately: true })
   yield* settled

@@ -44,6 +44,7 @@ export const servicesLayer = ServiceRegistry.layerOf(testServices)
 export const deafServices: ChosenServices = {
   model: embedded.open({}, { egress: webhooksOf({ privateWebhooks: false }) }),
   hearing: undefined,
+  substitutes: [],
   endOfTurn: Effect.succeed(endOfTurnRules),
   voice: { speech: unmade("slt"), key: "slt" },
   language: "en-US"

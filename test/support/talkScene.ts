@@ -72,6 +72,7 @@ export const talking = Effect.fnUntraced(function* (
     plan,
     model: model ?? scripted.open,
     hearing: hearing(recognizer),
+    substitutes: [],
     endOfTurn: Effect.andThen(
       Effect.addFinalizer(() => Effect.sync(() => void (isConcluded = true))),
       endOfTurn

@@ -129,6 +129,7 @@ const saying = ({ greeting = "", later, message, recordingId }: Opening, onMachi
     plan: { ...planOf(definition({ greeting }), detection), canHear: false },
     model: Effect.die("an agent that cannot hear asks no model"),
     hearing: undefined,
+    substitutes: [],
     endOfTurn: Effect.succeed(endOfTurnRules),
     bargeIn: { policy: "provisional", minWords: 3 },
     known: recordingId === undefined ? {} : { greeting_override: { type: "audio", recording_id: recordingId } },
