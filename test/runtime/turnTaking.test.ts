@@ -192,6 +192,22 @@ t.test("given a slow recognizer, when it reports words after the agent has conti
   t.strictSame(turnings, ["started", "committed"])
 })
 
+t.test("given a turn that was over without its words, when they come while the agent answers, then the agent goes on", async (t) => {
+  const late: Array<() => void> = []
+  const { answers, hears, playout, says, stops, told } = {
+    ...conversation(interruptible, (tell) => void late.push(tell)),
+    answers: () => late.forEach((tell) => void tell())
+  }
+  says("Yes, I would like that.")
+  hears(nothing(5200))
+  t.match(told.at(-1), /committed \(not understood\)/)
+  playout.append(playout.epoch(), speech(200))
+  hears(nothing(500))
+  answers()
+  hears(nothing(1500))
+  t.strictSame([stops, told.length], [[], 1], "an agent that is silenced would wait for a turn that does not follow")
+})
+
 t.test("given a slow recognizer, when the agent has continued before it finds no words, then the agent is not disturbed", async (t) => {
   const { answers, hears, stops, told, turnings } = slowly()
   hears(after(cough, nothing(1800)))
