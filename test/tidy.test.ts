@@ -71,14 +71,15 @@ const targetOf = (source: Source, from: string): string | undefined => {
   return from.startsWith("#") ? from.slice(1) : join(dirname(source.path), from)
 }
 
-/** `adapters/ari`, `adapters/voice/openai` and the like: each knows itself and `adapters/shared`. */
+/** `adapters/ari`, `adapters/voice/openai` and the like: each knows itself and what is shared. */
 const adapterOf = (path: string): string | undefined => /^adapters\/(voice\/[^/]+|[^/]+)\//.exec(path)?.[1]
+const sharedWith = (adapter: string) => (adapter.startsWith("voice/") ? ["shared", "voice/shared"] : ["shared"])
 const importedAdapters = (source: Source): ReadonlyArray<string> => {
   const own = adapterOf(source.path)
   if (own === undefined) return []
   return importsOf(source)
     .flatMap((from) => targetOf(source, from) ?? [])
-    .filter((path) => path.startsWith("adapters/") && ![own, "shared"].includes(adapterOf(path) ?? ""))
+    .filter((path) => path.startsWith("adapters/") && ![own, ...sharedWith(own)].includes(adapterOf(path) ?? ""))
     .map((path) => `${source.path} imports ${path}`)
 }
 

@@ -1,7 +1,7 @@
 /** What of a model's text is spoken, carried out and dropped, wherever the text is cut into pieces. */
 import fc from "fast-check"
 import t from "tap"
-import { Speakable, type Thinking } from "#adapters/voice/openai/Speakable.ts"
+import { Speakable, type Thinking } from "#adapters/voice/shared/Speakable.ts"
 import type { ModelTool } from "#core/model/LanguageModel.ts"
 import { forAllOf } from "#test/support/forAll.ts"
 

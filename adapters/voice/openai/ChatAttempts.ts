@@ -1,37 +1,26 @@
 /** One request in the forms in which its server is asked: if it refuses one, another may be what it wants. */
 import type { ModelError, ModelRequest } from "#core/model/LanguageModel.ts"
 import { parse } from "#adapters/shared/Json.ts"
-import { ChatAnswer } from "./ChatAnswer.ts"
-import { refusedReply } from "./chatErrors.ts"
+import { pathUnder } from "#adapters/shared/HttpClient.ts"
+import { Answer } from "#adapters/voice/shared/Answer.ts"
+import type { Asking } from "#adapters/voice/shared/AnswerStream.ts"
+import { refusedReply } from "#adapters/voice/shared/modelErrors.ts"
+import { chatPiece } from "./ChatPiece.ts"
 import { type ChatSettings, chatBody } from "./ChatRequest.ts"
-import { type Habits, type Refusal, remediesFor, type ServerHabits } from "./ServerHabits.ts"
+import { type Habits, remediesFor, type ServerHabits } from "./ServerHabits.ts"
 
 /** How often a request is changed. The callee is waiting. */
 const mostChanges = 4
 
-interface Attempt {
-  readonly habits: Habits
-  readonly body: string
-  readonly answer: ChatAnswer
-}
-
-export interface ChatAttempts {
-  /** The request to send now. */
-  readonly current: () => Attempt
-  /** The server has refused the request. Returns the error, unless there is another request to send. */
-  readonly refused: (refusal: Refusal) => ModelError | undefined
-  /** The server has accepted the request. */
-  readonly accepted: () => void
-  /** The answer has shown how it begins, or that the server takes the name of a tool for something else. */
-  readonly learn: (habits: Partial<Habits>) => void
-}
-
-export const makeChatAttempts = (settings: ChatSettings, request: ModelRequest, known: ServerHabits): ChatAttempts => {
-  const server = `${settings.baseUrl.href} ${settings.model}`
-  const attemptWith = (habits: Habits): Attempt => {
+export const askChat = (settings: ChatSettings, request: ModelRequest, known: ServerHabits): Asking => {
+  const { apiKey, baseUrl, model, startsThinking } = settings
+  const server = `${baseUrl.href} ${model}`
+  const path = pathUnder(baseUrl, "/chat/completions")
+  const headers: Readonly<Record<string, string>> = apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` }
+  const attemptWith = (habits: Habits) => {
     const body = JSON.stringify(chatBody(settings, request, habits))
-    const thinking = settings.startsThinking ? "always" : habits.startsThinking ? "perhaps" : "never"
-    return { habits, body, answer: new ChatAnswer({ request, sent: body + settings.apiKey, thinking }) }
+    const thinking = startsThinking ? "always" : habits.startsThinking ? "perhaps" : "never"
+    return { habits, path, headers, body, answer: new Answer({ request, thinking, read: (chunk) => chatPiece(chunk, body + apiKey) }) }
   }
   const first = known.of(server)
   let current = attemptWith(first)
@@ -40,7 +29,7 @@ export const makeChatAttempts = (settings: ChatSettings, request: ModelRequest, 
   const bodies = new Set([current.body])
   const candidates: Array<Habits> = []
 
-  const next = (): Attempt | undefined => {
+  const next = () => {
     for (let habits = candidates.shift(); habits !== undefined && bodies.size <= mostChanges; habits = candidates.shift()) {
       const attempt = attemptWith(habits)
       if (!bodies.has(attempt.body)) return attempt
@@ -50,7 +39,7 @@ export const makeChatAttempts = (settings: ChatSettings, request: ModelRequest, 
   return {
     current: () => current,
     refused: (refusal) => {
-      error ??= refusedReply(refusal.status, parse(refusal.text), current.body + settings.apiKey)
+      error ??= refusedReply(refusal.status, parse(refusal.text), current.body + apiKey)
       // The same words again: the change was not what the server wanted.
       if (refusal.text !== lastWords) candidates.unshift(...remediesFor(refusal, current.habits))
       lastWords = refusal.text
@@ -64,6 +53,13 @@ export const makeChatAttempts = (settings: ChatSettings, request: ModelRequest, 
       const { startsThinking: _, ...habits } = current.habits
       if (current.habits !== first) known.learn(server, habits)
     },
-    learn: (habits) => known.learn(server, habits)
+    progressed: () => {
+      if (current.answer.startsThinking && !current.habits.startsThinking) known.learn(server, { startsThinking: true })
+    },
+    ended: ({ error }) => {
+      // The server may have ignored a choice that it does not know.
+      if (error !== undefined && request.purpose === "extract" && current.habits.toolChoice === "named")
+        known.learn(server, { toolChoice: "required" })
+    }
   }
 }

@@ -2,6 +2,7 @@
  * What each server has turned out to need, so that only its first request is refused, or answered to no avail. A server is an address and a model:
  * the model has the chat template. Forgotten when the engine stops.
  */
+import type { Refusal } from "#adapters/voice/shared/AnswerStream.ts"
 
 export interface Habits {
   /** Messages must begin with the user's and alternate. */
@@ -52,12 +53,6 @@ export class ServerHabits {
     const [oldest] = this.#known.keys()
     if (this.#known.size > mostServers && oldest !== undefined) this.#known.delete(oldest)
   }
-}
-
-export interface Refusal {
-  readonly status: number
-  /** The server's error, as text. It may quote the conversation. */
-  readonly text: string
 }
 
 interface Remedy {

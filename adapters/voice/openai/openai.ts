@@ -4,9 +4,10 @@ import { isObject } from "#core/Json.ts"
 import { defineLanguageModel } from "#core/model/ModelProvider.ts"
 import { address, type ConfigOf, optionalBoolean, optionalText, text } from "#core/provider/Credential.ts"
 import { parse } from "#adapters/shared/Json.ts"
-import { openConnection } from "./ChatConnection.ts"
+import { answerStream, type ModelPatience } from "#adapters/voice/shared/AnswerStream.ts"
+import { openConnection } from "#adapters/voice/shared/ServiceConnection.ts"
+import { askChat } from "./ChatAttempts.ts"
 import type { ChatSettings } from "./ChatRequest.ts"
-import { type ChatPatience, chatStream } from "./ChatStream.ts"
 import { ServerHabits } from "./ServerHabits.ts"
 
 /** Shorter than the time for which most servers and their proxies keep an idle connection. */
@@ -84,10 +85,10 @@ const settingsOf = (config: Config): ChatSettings => {
   }
 }
 
-const patience: ChatPatience = { firstToken: 10_000, betweenTokens: 5_000, total: 60_000 }
+const patience: ModelPatience = { firstToken: 10_000, betweenTokens: 5_000, total: 60_000 }
 
 /** The provider with other limits, for tests. It remembers what its servers need. */
-export const openaiWith = (limits: ChatPatience, habits = new ServerHabits()) =>
+export const openaiWith = (limits: ModelPatience, habits = new ServerHabits()) =>
   defineLanguageModel({
     manifest: {
       contract: 1,
@@ -106,7 +107,7 @@ export const openaiWith = (limits: ChatPatience, habits = new ServerHabits()) =>
         return {
           provider: "openai",
           model: settings.model,
-          answer: (request) => chatStream({ connection, habits, settings, patience: limits }, request)
+          answer: (request) => answerStream({ connection, patience: limits }, () => askChat(settings, request, habits))
         }
       })
   })

@@ -1,21 +1,46 @@
-/** One request for a completion, and its answer as a stream. Interrupting the stream closes the connection, which ends the work at the server. */
+/** One request to the service of a language model, and its answer as a stream. Interrupting the stream closes the connection, which ends the work at the server. */
 import type { ClientRequest, IncomingMessage } from "node:http"
 import { Cause, Effect, Queue, Stream } from "effect"
 import { makeParser } from "effect/encoding/Sse"
-import type { ModelError, ModelPart, ModelRequest } from "#core/model/LanguageModel.ts"
-import { pathUnder } from "#adapters/shared/HttpClient.ts"
-import type { ChatAnswer, ChatStep } from "./ChatAnswer.ts"
-import { type ChatAttempts, makeChatAttempts } from "./ChatAttempts.ts"
-import type { ChatConnection } from "./ChatConnection.ts"
-import { broken, misconfigured, timedOut, tooLarge, unreachable } from "./chatErrors.ts"
-import type { ChatSettings } from "./ChatRequest.ts"
-import type { Refusal, ServerHabits } from "./ServerHabits.ts"
+import type { ModelError, ModelPart } from "#core/model/LanguageModel.ts"
+import type { Answer, AnswerStep } from "./Answer.ts"
+import { broken, misconfigured, timedOut, tooLarge, unreachable } from "./modelErrors.ts"
+import type { ServiceConnection } from "./ServiceConnection.ts"
 
 /** In milliseconds. Comments, with which servers keep a connection alive, do not count as an answer. */
-export interface ChatPatience {
+export interface ModelPatience {
   readonly firstToken: number
   readonly betweenTokens: number
   readonly total: number
+}
+
+/** The server's answer to a request that it does not accept. */
+export interface Refusal {
+  readonly status: number
+  /** The server's error, as text. It may quote the conversation. */
+  readonly text: string
+}
+
+interface Attempt {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON. */
+  readonly body: string
+  readonly answer: Answer
+}
+
+/** How a request is put to the service. */
+export interface Asking {
+  /** The request to send now. */
+  readonly current: () => Attempt
+  /** The service has refused it. Returns the error, unless there is another request to send. */
+  readonly refused: (refusal: Refusal) => ModelError | undefined
+  /** The service has accepted it. */
+  readonly accepted?: () => void
+  /** More of the answer has been read. */
+  readonly progressed?: () => void
+  /** The answer has come to its end. */
+  readonly ended?: (last: AnswerStep) => void
 }
 
 const MOST_BYTES = 4 * 1024 * 1024
@@ -27,18 +52,17 @@ const USAGE_MILLIS = 250
 const LEFTOVER_MILLIS = 1000
 
 interface Ports {
-  readonly connection: ChatConnection
-  readonly settings: ChatSettings
-  readonly patience: ChatPatience
-  readonly habits: ServerHabits
+  readonly connection: ServiceConnection
+  readonly patience: ModelPatience
 }
 
-export const chatStream = (ports: Ports, request: ModelRequest): Stream.Stream<ModelPart, ModelError> =>
+/** `ask` is called for each run of the stream. */
+export const answerStream = (ports: Ports, ask: () => Asking): Stream.Stream<ModelPart, ModelError> =>
   Stream.callback((queue) =>
     Effect.acquireRelease(
       Effect.sync(
         () =>
-          new Exchange(ports, request, {
+          new Exchange(ports, ask(), {
             part: (part) => void Queue.offerUnsafe(queue, part),
             done: (error) => void (error === undefined ? Queue.endUnsafe(queue) : Queue.failCauseUnsafe(queue, Cause.fail(error)))
           })
@@ -55,20 +79,18 @@ interface Listener {
 
 class Exchange {
   readonly #ports: Ports
-  readonly #purpose: ModelRequest["purpose"]
   readonly #listener: Listener
-  readonly #attempts: ChatAttempts
+  readonly #asking: Asking
   readonly #total: NodeJS.Timeout
   #silence: NodeJS.Timeout
   #isOpen = true
   #outgoing: ClientRequest | undefined
 
-  constructor(ports: Ports, request: ModelRequest, listener: Listener) {
-    const { habits, patience, settings } = ports
+  constructor(ports: Ports, asking: Asking, listener: Listener) {
+    const { patience } = ports
     this.#ports = ports
-    this.#purpose = request.purpose
     this.#listener = listener
-    this.#attempts = makeChatAttempts(settings, request, habits)
+    this.#asking = asking
     this.#total = setTimeout(() => this.#breakOff(timedOut("the answer was not complete")), patience.total)
     this.#silence = setTimeout(() => this.#breakOff(timedOut("the answer did not begin")), patience.firstToken)
     this.#send(false)
@@ -90,32 +112,29 @@ class Exchange {
     this.#listener.done(error)
   }
 
-  #take({ error, hasProgress = false, isOver = false, parts }: ChatStep): void {
+  #take({ error, hasProgress = false, isEnd = false, isOver = false, parts }: AnswerStep): void {
     if (!this.#isOpen) return
-    const { answer, habits } = this.#attempts.current()
-    if (answer.startsThinking && !habits.startsThinking) this.#attempts.learn({ startsThinking: true })
+    this.#asking.progressed?.()
     for (const part of parts) this.#listener.part(part)
     if (error !== undefined) return this.#close(error)
     if (isOver) {
       this.#outgoing?.destroy()
       this.#close()
-    } else if (answer.hasFinished) this.#wait(USAGE_MILLIS, () => this.#complete())
+    } else if (isEnd) this.#complete()
+    else if (this.#asking.current().answer.hasFinished) this.#wait(USAGE_MILLIS, () => this.#complete())
     else if (hasProgress) this.#wait(this.#ports.patience.betweenTokens, () => this.#breakOff(timedOut("the answer did not continue")))
   }
 
   #complete(): void {
     if (!this.#isOpen) return
-    const { answer, habits } = this.#attempts.current()
-    const step = answer.end()
-    // The server may have ignored a choice that it does not know.
-    if (step.error !== undefined && this.#purpose === "extract" && habits.toolChoice === "named")
-      this.#attempts.learn({ toolChoice: "required" })
+    const step = this.#asking.current().answer.end()
+    this.#asking.ended?.(step)
     this.#take(step)
     this.#close()
   }
 
   #breakOff(error: ModelError): void {
-    if (this.#isOpen) this.#take(this.#attempts.current().answer.brokenOff(error))
+    if (this.#isOpen) this.#take(this.#asking.current().answer.brokenOff(error))
   }
 
   #wait(millis: number, then: () => void): void {
@@ -124,9 +143,8 @@ class Exchange {
   }
 
   #send(isSecond: boolean): void {
-    const { connection, settings } = this.#ports
-    const { body } = this.#attempts.current()
-    const sent = connection.post(pathUnder(settings.baseUrl, "/chat/completions"), headersOf(settings, body))
+    const { body, headers, path } = this.#asking.current()
+    const sent = this.#ports.connection.post(path, { ...headersOf(body), ...headers })
     this.#outgoing = sent
     if (sent === undefined) return this.#close(misconfigured("the engine may not connect to this address"))
     sent.on("error", (error: NodeJS.ErrnoException) => {
@@ -142,9 +160,9 @@ class Exchange {
   #read(response: IncomingMessage): void {
     const status = response.statusCode ?? 0
     if (status !== 200) return readError(response, (text) => this.#refused({ status, text }))
-    this.#attempts.accepted()
+    this.#asking.accepted?.()
     read(response, {
-      answer: this.#attempts.current().answer,
+      answer: this.#asking.current().answer,
       breakOff: (error) => this.#breakOff(error),
       close: (error) => this.#close(error),
       complete: () => this.#complete(),
@@ -154,14 +172,13 @@ class Exchange {
 
   #refused(refusal: Refusal): void {
     if (!this.#isOpen) return
-    const error = this.#attempts.refused(refusal)
+    const error = this.#asking.refused(refusal)
     if (error === undefined) this.#send(false)
     else this.#close(error)
   }
 }
 
-const headersOf = ({ apiKey }: ChatSettings, body: string) => ({
-  ...(apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` }),
+const headersOf = (body: string) => ({
   accept: "text/event-stream, application/json",
   "accept-encoding": "identity",
   "content-length": String(Buffer.byteLength(body)),
@@ -176,8 +193,8 @@ const releaseOf = (outgoing: ClientRequest | undefined): void => {
 }
 
 interface Reading {
-  readonly answer: ChatAnswer
-  readonly takes: (step: ChatStep) => void
+  readonly answer: Answer
+  readonly takes: (step: AnswerStep) => void
   readonly complete: () => void
   readonly breakOff: (error: ModelError) => void
   readonly close: (error?: ModelError) => void
@@ -193,9 +210,9 @@ const read = (response: IncomingMessage, { answer, breakOff, close, complete, ta
   const parser = makeParser(
     (event) => {
       if (event._tag !== "Event" || isDone) return
-      isDone = event.data.trim() === "[DONE]"
-      if (isDone) complete()
-      else takes(answer.push(event.data))
+      const step = answer.push(event.data)
+      isDone = step.isEnd === true
+      takes(step)
     },
     { maxEventSize: MOST_EVENT }
   )

@@ -13,7 +13,7 @@ const unwrapped = (object: JsonObject, { parameters }: ModelTool): JsonObject =>
 interface Read {
   /** Undefined if the text holds no object. */
   readonly variables: JsonObject | undefined
-  /** See `ChatAnswer`. */
+  /** See `Answer`. */
   readonly startsThinking: boolean
 }
 

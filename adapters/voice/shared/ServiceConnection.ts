@@ -21,12 +21,12 @@ const warmed = (connect: Connecting, options: https.AgentOptions & { readonly ho
   }
 }
 
-export interface ChatConnection {
+export interface ServiceConnection {
   /** A request that is not sent before its body is written with `end`. Undefined if the engine may not connect to the server. */
   readonly post: (path: string, headers: Readonly<Record<string, string>>) => http.ClientRequest | undefined
 }
 
-export const openConnection = (base: URL, egress: Egress, idleMillis: number): Effect.Effect<ChatConnection, never, Scope.Scope> =>
+export const openConnection = (base: URL, egress: Egress, idleMillis: number): Effect.Effect<ServiceConnection, never, Scope.Scope> =>
   Effect.gen(function* () {
     const isSecure = base.protocol === "https:"
     // Node does not call `lookup` for an IP literal.

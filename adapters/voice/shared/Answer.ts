@@ -1,4 +1,7 @@
-/** Turns the chunks of a chat completion, or a whole one, into the parts of an answer. It does no I/O and keeps no time. */
+/**
+ * Puts an answer together from the pieces that a language model's service sends, whatever its protocol. It does no I/O and keeps no time. The
+ * service's adapter only says what is in a piece.
+ */
 import { randomUUID } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
 import { Result } from "effect"
@@ -11,56 +14,49 @@ import {
   type ModelUsage,
   noTokens
 } from "#core/model/LanguageModel.ts"
-import { at, numberAt, parse, textAt } from "#adapters/shared/Json.ts"
-import { broken, midStream, tooLarge } from "./chatErrors.ts"
+import { parse } from "#adapters/shared/Json.ts"
+import { broken, tooLarge } from "./modelErrors.ts"
 import { keptMembers, withUnknown } from "./Members.ts"
 import { Speakable, type Thinking } from "./Speakable.ts"
 import { type KnownTools, knownTools } from "./TextCalls.ts"
 import { type BuiltCall, makeToolCallParts, type ToolCallParts } from "./ToolCallParts.ts"
 import { variablesIn } from "./WrittenVariables.ts"
 
-export interface ChatStep {
+export type Why = Extract<ModelPart, { _tag: "Finished" }>["why"]
+
+/** What a service has sent with one event, or as a whole reply. */
+export interface AnswerPiece {
+  readonly text?: string
+  /** The text is all of it, and not the next piece. */
+  readonly isWhole?: boolean
+  /** See `ToolCallParts`. */
+  readonly calls?: unknown
+  /** Members of the message that are not part of the protocol, or the next piece of them. */
+  readonly members?: JsonObject
+  /** The totals so far. */
+  readonly usage?: ModelUsage | undefined
+  /** Why the model has stopped. Only the usage may still follow. */
+  readonly why?: Why | undefined
+  /** The model is making progress: there is text, reasoning or a piece of a tool call. */
+  readonly hasProgress?: boolean
+  /** Nothing follows. */
+  readonly isEnd?: boolean
+  /** The service has sent an error instead. */
+  readonly error?: ModelError
+}
+
+export interface AnswerStep {
   readonly parts: ReadonlyArray<ModelPart>
   readonly error?: ModelError
   /** Nothing more is needed, although the reply has not come to its end. */
   readonly isOver?: boolean
-  /** The model is making progress: the step holds text, reasoning or a piece of a tool call. */
+  /** As in `AnswerPiece`. */
   readonly hasProgress?: boolean
+  /** As in `AnswerPiece`. */
+  readonly isEnd?: boolean
 }
 
 const MOST_TEXT = 32_768
-
-type Why = Extract<ModelPart, { _tag: "Finished" }>["why"]
-const reasons: Readonly<Record<string, Why>> = {
-  length: "length",
-  max_tokens: "length",
-  tool_calls: "tool_calls",
-  function_call: "tool_calls",
-  content_filter: "filtered"
-}
-
-/** The content of a message or delta: a text, or a list of which some parts are text. */
-const contentOf = (message: unknown): string => {
-  const content = at(message, "content")
-  if (!Array.isArray(content)) return typeof content === "string" ? content : (textAt(message, "refusal") ?? "")
-  return content.map((part: unknown) => (textAt(part, "type") === "text" ? (textAt(part, "text") ?? "") : "")).join("")
-}
-
-const thoughtNames = ["reasoning_content", "reasoning", "thinking"]
-const isProgress = (message: unknown): boolean =>
-  contentOf(message) !== "" || ["tool_calls", "content", ...thoughtNames].some((name) => hasLength(at(message, name)))
-const hasLength = (value: unknown): boolean => (typeof value === "string" || Array.isArray(value)) && value.length > 0
-
-const usageOf = (chunk: unknown): ModelUsage | undefined => {
-  // Groq sends the usage of a stream in a separate member.
-  const usage = [at(chunk, "usage"), at(chunk, "x_groq", "usage")].find(isObject)
-  if (usage === undefined) return undefined
-  return {
-    promptTokens: numberAt(usage, "prompt_tokens") ?? 0,
-    completionTokens: numberAt(usage, "completion_tokens") ?? 0,
-    cachedTokens: numberAt(usage, "prompt_tokens_details", "cached_tokens") ?? numberAt(usage, "prompt_cache_hit_tokens") ?? 0
-  }
-}
 
 // Nine letters and digits: the longest id that every service accepts.
 const newId = (): string => randomUUID().replaceAll("-", "").slice(0, 9)
@@ -85,16 +81,16 @@ const callOf = ({ arguments: given = {}, id, members, name }: BuiltCall) => ({
   ...(members === undefined ? {} : { members })
 })
 
-const knownOfMessage = ["role", "content", "tool_calls", "refusal"]
+const thoughtNames = ["reasoning_content", "reasoning", "thinking"]
 
 interface Asked {
   readonly request: ModelRequest
   readonly thinking: Thinking
-  /** The body of the request and the key. */
-  readonly sent: string
+  /** What is in the next event, or in a reply that is not a stream. */
+  readonly read: (sent: JsonObject) => AnswerPiece
 }
 
-export class ChatAnswer {
+export class Answer {
   readonly #asked: Asked
   readonly #known: KnownTools
   readonly #toolCalls: ToolCallParts
@@ -114,12 +110,12 @@ export class ChatAnswer {
   }
 
   /** Takes the data of the next event, or the body of a reply that is not a stream. */
-  push(data: string): ChatStep {
+  push(data: string): AnswerStep {
     return readable(() => this.#push(data))
   }
 
-  /** To be called after `[DONE]`, or when the reply has ended. The last part is `Finished`, unless there is an error. */
-  end(): ChatStep {
+  /** To be called when the reply has ended. The last part is `Finished`, unless there is an error. */
+  end(): AnswerStep {
     return readable(() => this.#end())
   }
 
@@ -127,7 +123,7 @@ export class ChatAnswer {
    * To be called instead if the reply breaks off. Calls that had arrived by then count, as text does: the model is not asked again, so nothing is
    * done twice. Without any, the step has the error.
    */
-  brokenOff(error: ModelError): ChatStep {
+  brokenOff(error: ModelError): AnswerStep {
     return readable(() => this.#breakOff(error))
   }
 
@@ -140,25 +136,22 @@ export class ChatAnswer {
     return this.#wasThought || this.#speakable?.startsThinking === true
   }
 
-  #push(data: string): ChatStep {
-    const chunk = parse(data)
-    if (!isObject(chunk)) return this.#breakOff(broken("a piece of the answer is not JSON"))
-    if (isObject(chunk["error"]) || typeof chunk["error"] === "string") return this.#breakOff(midStream(chunk, this.#asked.sent))
-    this.#usage = usageOf(chunk) ?? this.#usage
-    const choices = chunk["choices"]
-    const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
-    const delta = at(choice, "delta")
-    const message = delta ?? at(choice, "message")
-    const parts = this.#hear(contentOf(message), delta === undefined)
-    this.#members = withUnknown(this.#members, message, knownOfMessage)
-    if (!this.#toolCalls.push(at(message, "tool_calls"))) return { parts, error: tooLarge("tool calls") }
+  #push(data: string): AnswerStep {
+    if (data.trim() === "[DONE]") return { parts: [], isEnd: true }
+    const sent = parse(data)
+    if (!isObject(sent)) return this.#breakOff(broken("a piece of the answer is not JSON"))
+    const { calls, error, hasProgress = false, isEnd = false, isWhole = false, members, text = "", usage, why } = this.#asked.read(sent)
+    if (error !== undefined) return this.#breakOff(error)
+    this.#usage = usage ?? this.#usage
+    const parts = this.#hear(text, isWhole)
+    this.#members = withUnknown(this.#members, members, [])
+    if (!this.#toolCalls.push(calls)) return { parts, error: tooLarge("tool calls") }
     if (this.#text.length > MOST_TEXT || this.#speakable?.isOverfull === true) return { parts, error: tooLarge("words") }
-    const finish = textAt(choice, "finish_reason")
-    if (finish !== undefined && finish !== "") this.#why = reasons[finish] ?? "stop"
-    return { parts, hasProgress: isProgress(message) }
+    this.#why = why ?? this.#why
+    return { parts, hasProgress, isEnd }
   }
 
-  #end(): ChatStep {
+  #end(): AnswerStep {
     const built = this.#toolCalls.calls()
     if (built.some(({ name }) => name === "")) return { parts: [], error: broken("a tool call has no name") }
     if (built.some((call) => call.arguments === undefined))
@@ -168,7 +161,7 @@ export class ChatAnswer {
     return this.#extract(isCut) ?? { parts: [], error: broken("the answer holds no JSON object") }
   }
 
-  #breakOff(error: ModelError): ChatStep {
+  #breakOff(error: ModelError): AnswerStep {
     const complete = this.#toolCalls.calls().filter(({ isComplete, name }) => isComplete && this.#known.get(name) !== undefined)
     const step = (this.#isExtraction && complete.length === 0 ? this.#extract(true) : undefined) ?? this.#finish(complete, true)
     const hasCalls = step.parts.some(({ _tag }) => _tag === "ToolCall")
@@ -189,7 +182,7 @@ export class ChatAnswer {
     return said === "" ? [] : [{ _tag: "Text", text: said }]
   }
 
-  #finish(built: ReadonlyArray<BuiltCall>, isCut: boolean): ChatStep {
+  #finish(built: ReadonlyArray<BuiltCall>, isCut: boolean): AnswerStep {
     const mayBeThought = isCut || (built.length > 0 && this.#asked.thinking === "perhaps")
     const rest = this.#say(this.#speakable?.end(mayBeThought) ?? "")
     const structured = built.map(callOf)
@@ -200,7 +193,7 @@ export class ChatAnswer {
   }
 
   /** The variables, if the model has only written them down. */
-  #extract(isCut: boolean): ChatStep | undefined {
+  #extract(isCut: boolean): AnswerStep | undefined {
     const { request, thinking } = this.#asked
     const [tool] = request.tools
     if (tool === undefined) return undefined
@@ -225,7 +218,7 @@ export class ChatAnswer {
 }
 
 /** What a server sends may be nested so deeply that nothing can read it. */
-const readable = (step: () => ChatStep): ChatStep =>
+const readable = (step: () => AnswerStep): AnswerStep =>
   Result.getOrElse(Result.try(step), () => ({ parts: [], error: broken("the answer cannot be read") }))
 
 const partOf = (call: ModelToolCall): ModelPart => ({ _tag: "ToolCall", call })
