@@ -2,7 +2,7 @@
 import t from "tap"
 import type { ModelError, ModelRequest } from "#core/model/LanguageModel.ts"
 import { chunk, done, errorBody, event } from "#test/emulators/openai/completions.ts"
-import { json, type RawReply } from "#test/emulators/openai/OpenAiEmulator.ts"
+import { json, type RawReply } from "#test/emulators/shared/ModelEmulator.ts"
 import { aRequest } from "./modelScene.ts"
 import { answerTo, apiKey, delta, fragment, raw, stopped } from "./openaiScene.ts"
 

@@ -1,7 +1,7 @@
 /** The ways in which servers that claim to be compatible differ from the vendor's. */
 import t from "tap"
 import { chunk, type Completion, done, event, whole } from "#test/emulators/openai/completions.ts"
-import { json, type RawReply } from "#test/emulators/openai/OpenAiEmulator.ts"
+import { json, type RawReply } from "#test/emulators/shared/ModelEmulator.ts"
 import { aRequest, callsOf, idsOf, textOf } from "./modelScene.ts"
 import { answerTo, delta, fragment, raw, stopped } from "./openaiScene.ts"
 

@@ -2,7 +2,8 @@
 import OpenAI from "openai"
 import t, { type Test } from "tap"
 import { chunk, done, errorBody, event } from "#test/emulators/openai/completions.ts"
-import { json, OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
+import { OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
+import { json } from "#test/emulators/shared/ModelEmulator.ts"
 
 const apiKey = "sk-emulated"
 const given = async (t: Test) => {

@@ -1,19 +1,12 @@
 /** The body of a chat-completions request. */
 import type { ModelMessage, ModelRequest, ModelTool, ModelToolCall } from "#core/model/LanguageModel.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
+import type { ModelSettings } from "#adapters/voice/shared/modelFields.ts"
+import { unanswered } from "#adapters/voice/shared/Turns.ts"
 import { alternating, type ChatMessage, withoutSystem } from "./MessageOrder.ts"
 import type { Habits } from "./ServerHabits.ts"
 
-export interface ChatSettings {
-  /** The address that `/chat/completions` is appended to. */
-  readonly baseUrl: URL
-  /** Empty for servers that need none. */
-  readonly apiKey: string
-  readonly model: string
-  /** Undefined: the server decides. */
-  readonly temperature: number | undefined
-  /** Undefined: the server decides. */
-  readonly maxTokens: number | undefined
+export interface ChatSettings extends ModelSettings {
   /** Newer models of OpenAI refuse `max_tokens`. */
   readonly tokenLimitName: "max_tokens" | "max_completion_tokens"
   /** For servers that lose tool calls when they stream. */
@@ -22,12 +15,7 @@ export interface ChatSettings {
   readonly omitsStreamOptions: boolean
   /** For models whose prompt already opens the reasoning: an answer is silent up to its first `</think>`. */
   readonly startsThinking: boolean
-  /** Further members of the body, such as `reasoning_effort`. */
-  readonly extraBody: JsonObject
 }
-
-/** Stands for the missing result of a tool call, because services refuse a history in which a call has no result. */
-const unanswered: JsonObject = { status: "cancelled" }
 
 export const chatBody = (settings: ChatSettings, request: ModelRequest, habits: Habits): JsonObject => {
   const { extraBody, isWholeWithTools, maxTokens, model, omitsStreamOptions, temperature, tokenLimitName } = settings

@@ -4,14 +4,15 @@
  * as in Mistral's templates: https://github.com/vllm-project/vllm/issues/6862
  */
 import type { JsonObject } from "#core/Json.ts"
+import { callBegins, calleeIsSilent } from "#adapters/voice/shared/Turns.ts"
 
 export interface ChatMessage extends JsonObject {
   readonly role: "system" | "user" | "assistant" | "tool"
   readonly content: string
 }
 
-const begins: ChatMessage = { role: "user", content: "(The call begins.)" }
-const waits: ChatMessage = { role: "user", content: "(The callee is silent.)" }
+const begins: ChatMessage = { role: "user", content: callBegins }
+const waits: ChatMessage = { role: "user", content: calleeIsSilent }
 const listens: ChatMessage = { role: "assistant", content: "…" }
 
 const hasCalls = (message: ChatMessage): boolean => message["tool_calls"] !== undefined

@@ -1,6 +1,6 @@
 /** Servers that speak the protocol in their own way, each with what it refuses and how its answers differ. */
 import type { Completion, ScriptedCall } from "./completions.ts"
-import type { RawReply } from "./OpenAiEmulator.ts"
+import type { RawReply } from "#test/emulators/shared/ModelEmulator.ts"
 import type { ChatBody, Message } from "./refusals.ts"
 
 export interface ModelServer {
