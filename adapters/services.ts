@@ -1,7 +1,8 @@
 /** The built-in speech and language services that need nothing to be installed, one line each. */
 import type { AnyServiceProvider } from "#core/model/ServiceRegistry.ts"
+import { anthropic } from "./voice/anthropic/anthropic.ts"
 import { embedded } from "./voice/embedded/embedded.ts"
 import { openai } from "./voice/openai/openai.ts"
 import { rules } from "./voice/rules/rules.ts"
 
-export const builtInServices: ReadonlyArray<AnyServiceProvider> = [embedded, openai, rules]
+export const builtInServices: ReadonlyArray<AnyServiceProvider> = [anthropic, embedded, openai, rules]

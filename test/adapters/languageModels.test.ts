@@ -2,12 +2,16 @@
 import { Effect, Stream } from "effect"
 import t from "tap"
 import { languageModelConformance, type ModelWorld, type ScriptedAnswer } from "#adapters/conformance/conformance.ts"
+import { anthropic } from "#adapters/voice/anthropic/anthropic.ts"
 import { embedded } from "#adapters/voice/embedded/embedded.ts"
 import { openai } from "#adapters/voice/openai/openai.ts"
 import type { ModelPart } from "#core/model/LanguageModel.ts"
 import { defineLanguageModel, type LanguageModelProvider } from "#core/model/ModelProvider.ts"
+import { AnthropicEmulator } from "#test/emulators/anthropic/AnthropicEmulator.ts"
+import { begin, openText, type ScriptedMessage } from "#test/emulators/anthropic/messages.ts"
 import { type Completion, chunk, event } from "#test/emulators/openai/completions.ts"
-import { OpenAiEmulator, type RawReply } from "#test/emulators/openai/OpenAiEmulator.ts"
+import { OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
+import type { RawReply } from "#test/emulators/shared/ModelEmulator.ts"
 import { webhooksOf } from "#test/support/egress.ts"
 
 const egress = webhooksOf({ privateWebhooks: true })
@@ -18,6 +22,27 @@ const replyOf = ({ call, hangs = false, text }: ScriptedAnswer): Completion | Ra
   return {
     ...(text === undefined ? {} : { text: [text] }),
     ...(call === undefined ? {} : { calls: [{ name: call.name, arguments: [JSON.stringify(call.arguments)] }] })
+  }
+}
+
+const messageOf = ({ call, hangs = false, text }: ScriptedAnswer): ScriptedMessage | RawReply => {
+  if (hangs) return { pieces: [begin(), ...openText(text ?? "")], ending: "hang" }
+  return {
+    ...(text === undefined ? {} : { text: [text] }),
+    ...(call === undefined ? {} : { uses: [{ name: call.name, input: [JSON.stringify(call.arguments)] }] })
+  }
+}
+
+const emulatedAnthropic = async (): Promise<ModelWorld> => {
+  const emulator = await AnthropicEmulator.start({ apiKey: "sk-ant-right-key" })
+  const config = { api_key: "sk-ant-right-key", base_url: emulator.origin, model: "emulated" }
+  return {
+    config,
+    egress,
+    script: (answer) => emulator.script(messageOf(answer)),
+    wrongConfig: { ...config, api_key: "sk-ant-wrong-key" },
+    givenUp: () => emulator.untilAbandoned(),
+    close: () => emulator.stop()
   }
 }
 
@@ -35,6 +60,7 @@ const emulated = async (): Promise<ModelWorld> => {
 }
 
 const providers: ReadonlyArray<readonly [LanguageModelProvider, () => Promise<ModelWorld>, ReadonlyArray<string>]> = [
+  [anthropic, emulatedAnthropic, []],
   [embedded, offline, ["error", "egress", "interruption"]],
   [openai, emulated, []]
 ]

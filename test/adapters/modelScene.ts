@@ -1,6 +1,6 @@
 /** The requests that tests of language models make, and what they read from the answers. */
 import { Effect, Stream } from "effect"
-import type { LanguageModel, ModelError, ModelPart, ModelRequest } from "#core/model/LanguageModel.ts"
+import type { LanguageModel, ModelError, ModelMessage, ModelPart, ModelRequest } from "#core/model/LanguageModel.ts"
 
 export const aRequest: ModelRequest = {
   instructions: "Be brief.",
@@ -32,3 +32,13 @@ export const textOf = (parts: ReadonlyArray<ModelPart>): string => parts.map((pa
 export const callsOf = (parts: ReadonlyArray<ModelPart>) =>
   parts.flatMap((part) => (part._tag === "ToolCall" ? [[part.call.name, part.call.arguments] as const] : []))
 export const idsOf = (parts: ReadonlyArray<ModelPart>) => parts.flatMap((part) => (part._tag === "ToolCall" ? [part.call.id] : []))
+
+/** The answer as the conversation has it later, with a result for each call. */
+export const remembered = (parts: ReadonlyArray<ModelPart>): ReadonlyArray<ModelMessage> => {
+  const calls = parts.flatMap((part) => (part._tag === "ToolCall" ? [part.call] : []))
+  const members = parts.flatMap((part) => (part._tag === "Finished" ? (part.members ?? []) : []))[0]
+  return [
+    { _tag: "Assistant", text: textOf(parts), calls, wasInterrupted: false, ...(members === undefined ? {} : { members }) },
+    ...calls.map(({ id, name }): ModelMessage => ({ _tag: "ToolResult", callId: id, name, result: {} }))
+  ]
+}
