@@ -1,6 +1,6 @@
 /** Reads the settings, composes the engine with its gateway, and launches both. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Cause, Console, Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
+import { Cause, Clock, Console, Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { fileURLToPath } from "node:url"
 import { Agents } from "#core/agent/Agents.ts"
 import { AgentServices } from "#core/model/AgentServices.ts"
@@ -37,6 +37,7 @@ import { OwnPlaces } from "./egress/OwnPlaces.ts"
 import * as egress from "./egress/policy.ts"
 import * as Engine from "./Engine.ts"
 import { Charge } from "./lock/Charge.ts"
+import { DatabaseTime, EngineClock } from "./lock/EngineClock.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
 import { Handover } from "./lock/Handover.ts"
 import { DeciderMetrics } from "./metrics/DeciderMetrics.ts"
@@ -269,9 +270,10 @@ interface Launch {
   readonly onReady?: () => void
   /** Lets tests replace services. */
   readonly extra?: Layer.Layer<never>
+  readonly clock?: EngineClock
 }
 
-export const launch = ({ extra = Layer.empty, onReady = () => {} }: Launch = {}) =>
+export const launch = ({ clock = new EngineClock(), extra = Layer.empty, onReady = () => {} }: Launch = {}) =>
   NodeRuntime.runMain(
     running.pipe(
       Effect.provide(
@@ -283,7 +285,9 @@ export const launch = ({ extra = Layer.empty, onReady = () => {} }: Launch = {})
         Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(`Trunkline could not run: ${explained(cause)}`)
       ),
       Effect.provide(Logger.layer([])),
-      Effect.provideService(OnReady, onReady)
+      Effect.provideService(OnReady, onReady),
+      Effect.provideService(Clock.Clock, clock),
+      Effect.provideService(DatabaseTime, clock)
     ),
     {
       disableErrorReporting: true,

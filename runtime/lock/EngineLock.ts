@@ -22,6 +22,7 @@ import type { Descent } from "#runtime/postgres/Lineage.ts"
 import { type Identity, type LockStore, lockStore, type Seen } from "#runtime/postgres/LockStore.ts"
 import { Beats } from "./Beats.ts"
 import { Charge } from "./Charge.ts"
+import { DatabaseTime } from "./EngineClock.ts"
 import { type EnginePlace, placeOf } from "./EnginePlace.ts"
 import { judge, makeSilence, PROOF_MILLIS } from "./Incumbent.ts"
 import { type Departing, Leaving } from "./Leaving.ts"
@@ -35,6 +36,9 @@ const RECONNECT = "250 millis"
 const HELD_AGAIN = "250 millis"
 const CONNECT_TIMEOUT = "3 seconds"
 const RELEASE_TIMEOUT = "2 seconds"
+/** How often the machine's clock is compared with the database's, and how far apart they may be before that is logged. */
+const COMPARE = "1 second"
+const APART_MILLIS = 1000
 
 const nameOf = ({ host, node, pid, since }: Pick<Seen, "host" | "node" | "pid" | "since">): string =>
   `the engine ${node} (process ${pid} on ${host}, since ${since.toISOString()})`
@@ -197,14 +201,14 @@ const resume = Effect.fnUntraced(function* (store: LockStore, epoch: number, bea
 })
 
 /** Opens a session dedicated to the lock. */
-const connecting = (nodeName: string, server: Server) =>
+const connecting = (nodeName: string, server: Server, time: DatabaseTime) =>
   Effect.gen(function* () {
     const connection = yield* server.session({
       applicationName: `${applicationOf(nodeName)} lock`,
       connectTimeout: CONNECT_TIMEOUT,
       keepAlive: "5 seconds"
     })
-    const store = lockStore(connection)
+    const store = lockStore(connection, time.isTold)
     yield* store.prepare
     return store
   })
@@ -292,6 +296,17 @@ const sessions = (lock: Lock) => {
   )
 }
 
+const watchClocks = Effect.fnUntraced(function* ({ machineAhead }: DatabaseTime) {
+  for (let wereApart = false; ; ) {
+    yield* Effect.sleep(COMPARE)
+    const millis = Math.round(machineAhead())
+    const areApart = Math.abs(millis) > APART_MILLIS
+    if (areApart && !wereApart)
+      yield* Effect.logWarning("the clock of this machine is not that of the database, which counts").pipe(Effect.annotateLogs({ millis }))
+    wereApart = areApart
+  }
+})
+
 const open = Effect.gen(function* () {
   const { host, nodeName, takeoverSeconds } = yield* Config
   const clock = yield* Clock.Clock
@@ -302,11 +317,13 @@ const open = Effect.gen(function* () {
   const whereabouts = new Whereabouts()
   const taken = yield* Deferred.make<Taken>()
   const replaced = yield* Deferred.make<never, EngineReplaced | DatabaseReplaced>()
-  const connected = connecting(nodeName, yield* DatabaseServer)
+  const time = yield* DatabaseTime
+  const connected = connecting(nodeName, yield* DatabaseServer, time)
   const standby = { me, takeoverMillis: takeoverSeconds * 1000, proof, sees: charge.sees }
   yield* Effect.forkScoped(
     sessions({ beats: new Beats(), clock, connected, epoch: undefined, leaving, proof, replaced, standby, taken, whereabouts })
   )
+  yield* Effect.forkScoped(watchClocks(time))
   const came = yield* Deferred.await(taken)
   let isStopping = false
   const isHeld = () => !isStopping && proof.holds()

@@ -3,6 +3,7 @@ import type { PgConnection } from "@effect/sql-pg"
 import { Effect, Option, Schedule, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import type { CallId } from "#core/Id.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { Lineage } from "./Lineage.ts"
 import { sessionMark } from "#runtime/process/ProcessName.ts"
 import { destroy } from "./connectionSocket.ts"
@@ -55,6 +56,8 @@ const holderOf = `
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND classid = 7265872 AND objid = (${schema}::bigint & 4294967295)::oid) AS holder`
 
+const databaseNow = "extract(epoch FROM clock_timestamp())::float8 * 1000 AS now"
+
 type Ask = (sql: string, params?: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<PgConnection.Row>, SqlError.SqlError>
 
 /** Runs statements on one connection, which is closed if it does not answer. */
@@ -72,14 +75,26 @@ const askOn =
       )
     )
 
-export const lockStore = (connection: PgConnection.PgConnection) => {
+type IsTold = (askedAt: SteadyTime.SteadyMillis, millis: number) => void
+
+/** For statements whose first row has `databaseNow`. */
+const askWithTime =
+  (ask: Ask, isTold: IsTold): Ask =>
+  (sql, params) =>
+    Effect.flatMap(SteadyTime.now, (askedAt) =>
+      Effect.tap(ask(sql, params), ([row]) => Effect.sync(() => typeof row?.["now"] === "number" && isTold(askedAt, row["now"])))
+    )
+
+/** `isTold`: what to do with the time of the database's clock, and with when it was asked for. */
+export const lockStore = (connection: PgConnection.PgConnection, isTold: IsTold = () => {}) => {
   const ask = askOn(connection)
+  const askForTime = askWithTime(ask, isTold)
   return {
     // A beat may be lost in a crash of Postgres: by then it has served its purpose.
     prepare: ask("SELECT set_config('synchronous_commit', 'off', false)"),
 
     /** The row, undefined if no engine has ever had the lock, and the backend of the session that holds the lock now. */
-    observe: Effect.map(ask(observation), observed),
+    observe: Effect.map(askForTime(observation), observed),
 
     tryLock: Effect.map(ask(`SELECT pg_try_advisory_lock(${key}) AS taken`), ([row]) => row?.["taken"] === true),
     unlock: ask(`SELECT pg_advisory_unlock(${key})`),
@@ -103,8 +118,9 @@ export const lockStore = (connection: PgConnection.PgConnection) => {
     /** The beat's number; undefined if the row is no longer ours, or the statement reached a session other than the one that has the lock. */
     beat: (epoch: number) =>
       Effect.map(
-        ask(
-          `UPDATE engine_lock SET beat = beat + 1, beat_at = clock_timestamp() WHERE epoch = $1::int AND backend = pg_backend_pid() RETURNING beat`,
+        askForTime(
+          `UPDATE engine_lock SET beat = beat + 1, beat_at = clock_timestamp() WHERE epoch = $1::int AND backend = pg_backend_pid()
+           RETURNING beat, ${databaseNow}`,
           [epoch]
         ),
         ([row]) => (row === undefined ? undefined : Number(row["beat"]))
@@ -184,7 +200,7 @@ const descending = `
     'timeline', left(pg_walfile_name(pg_current_wal_lsn()), 8)) AS lineage`
 
 const observation = `
-  SELECT l.epoch, l.node, l.host, l.pid, l.process, l.backend, l.since, l.beat, l.released, l.address, ${holderOf}
+  SELECT l.epoch, l.node, l.host, l.pid, l.process, l.backend, l.since, l.beat, l.released, l.address, ${holderOf}, ${databaseNow}
   FROM (SELECT 1) AS one LEFT JOIN engine_lock l ON true`
 
 const observed = ([row]: ReadonlyArray<PgConnection.Row>) => {

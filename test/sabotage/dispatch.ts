@@ -40,6 +40,19 @@ export const dispatch = named({
     caughtBy: "test/core/decide.test.ts"
   },
 
+  "The clock of an engine follows that of its database.": {
+    file: "runtime/lock/EngineClock.ts",
+    text: "millis - now), millis - askedAt)",
+    replacement: "-Infinity), Infinity)",
+    caughtBy: "test/runtime/engineClock.test.ts"
+  },
+  "Windows and due times follow the database's clock, whatever the clocks of engines say.": {
+    file: "runtime/lock/EngineLock.ts",
+    text: "lockStore(connection, time.isTold)",
+    replacement: "lockStore(connection)",
+    caughtBy: "test/journey/wrongClocks.test.ts"
+  },
+
   // What is checked right before a request leaves.
   "The permit is checked again right before the first byte.": {
     file: "runtime/call/originate.ts",

@@ -14,12 +14,14 @@ let pace = 1
 let aheadMillis = 0
 let pacedAt = since()
 const ahead = (): number => aheadMillis + (since() - pacedAt) * (pace - 1)
+/** How far the wall clock is ahead of real time. */
+export const wallAhead = (): number => stepped + ahead()
 
 const Stepped = new Proxy(actualDate, {
   construct: (_, given, newTarget) => Reflect.construct(actualDate, given.length === 0 ? [actualDate.now()] : given, newTarget)
 })
 const follow = () => {
-  actualDate.now = () => Math.floor(wall() + stepped + ahead())
+  actualDate.now = () => Math.floor(wall() + wallAhead())
   globalThis.Date = Stepped
 }
 

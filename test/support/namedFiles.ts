@@ -107,6 +107,7 @@ export const longest: ReadonlyArray<string> = [
   "chaos/severalEngines",
   "journey/stuckTrunk",
   "journey/callNodes",
+  "journey/wrongClocks",
   "journey/hosted/vobiz",
   "journey/databaseFailover",
   "journey/crash",
