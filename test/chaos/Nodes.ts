@@ -7,7 +7,7 @@ import { join } from "node:path"
 import type { Test } from "tap"
 import { type EngineProcess, type Environment, spawnEngine } from "#test/support/EngineProcess.ts"
 import type { World } from "#test/support/engine.ts"
-import { untilTrue } from "#test/support/until.ts"
+import { until, untilTrue } from "#test/support/until.ts"
 
 /** Whether it was asked to end, and still has calls. */
 const isLeaving = (engine: EngineProcess): boolean => engine.output().includes("calls get time to end")
@@ -15,9 +15,9 @@ const isLeaving = (engine: EngineProcess): boolean => engine.output().includes("
 const isReady = (engine: EngineProcess): boolean => engine.output().includes("this engine carries the calls")
 
 export class Nodes {
-  /** `count` engines, one of which the world has started. */
-  static async start(t: Test, world: World, count: number, say: (line: string) => void): Promise<Nodes> {
-    const nodes = new Nodes(world, say)
+  /** `count` engines, one of which the world has started. `more`: what else the others are given. */
+  static async start(t: Test, world: World, count: number, say: (line: string) => void, more: Environment = {}): Promise<Nodes> {
+    const nodes = new Nodes(world, say, more)
     t.teardown(() => nodes.#end())
     nodes.#supervise("journey", world.engine)
     for (let at = 2; at <= count; at++) {
@@ -30,12 +30,26 @@ export class Nodes {
 
   readonly #world: World
   readonly #say: (line: string) => void
+  readonly #more: Environment
   readonly #processes = new Map<string, EngineProcess>()
   #isOver = false
 
-  private constructor(world: World, say: (line: string) => void) {
+  private constructor(world: World, say: (line: string) => void, more: Environment) {
     this.#world = world
     this.#say = say
+    this.#more = more
+  }
+
+  /** By its name, the process that it is now. */
+  process(name: string): EngineProcess {
+    const engine = this.#processes.get(name)
+    if (engine === undefined) throw new Error(`no engine ${name}`)
+    return engine
+  }
+
+  /** Resolves with the name of an engine that does this. */
+  async doing(what: "dispatches" | "carries calls"): Promise<string> {
+    return await until(`engine that ${what}`, () => [...this.states].find(([, state]) => state === what)?.[0])
   }
 
   /** Those that take calls from the one that dispatches. */
@@ -61,7 +75,7 @@ export class Nodes {
 
   #spawn(name: string): void {
     const { dataDir, environment } = this.#world
-    const own: Environment = name === "journey" ? {} : { DATA_DIR: join(dataDir, name), NODE_NAME: name }
+    const own: Environment = name === "journey" ? {} : { DATA_DIR: join(dataDir, name), NODE_NAME: name, ...this.#more }
     this.#supervise(name, spawnEngine({ ...environment, ...own }))
   }
 

@@ -119,7 +119,6 @@ export const longest: ReadonlyArray<string> = [
   "journey/hosted/vonage",
   "runtime/answeringMachines",
   "journey/leavingEngine",
-  "journey/hostedNodes",
   "journey/hostedCarrier",
   "adapters/cloudonix",
   "adapters/hearing",

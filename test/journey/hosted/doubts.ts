@@ -11,7 +11,8 @@ import type { Carrier } from "#test/support/hostedCarriers.ts"
 export const reasons = {
   cutOff: "the connection was cut before the carrier did anything",
   refused: "the carrier refused it, and the reply was lost",
-  neverLeft: "the engine was killed between its journal's line and the first byte"
+  neverLeft: "the engine was killed between its journal's line and the first byte",
+  unsent: "the engine was killed while the call waited for its turn, and another one cannot read its journal"
 } as const
 type Reason = (typeof reasons)[keyof typeof reasons]
 
@@ -35,12 +36,16 @@ export const toldOf = (carrier: Carrier): Readonly<Record<"placed" | "refused", 
   return { placed: idsOf(true), refused: idsOf(false) }
 }
 
-/** `left`: the calls that the engine recorded in its journal right before the first byte of their requests. */
-export const unplacedOf = (carrier: Carrier, left: Iterable<string>): Unplaced => {
+/**
+ * `left`: the calls that their engines recorded in their journals right before the first byte of their requests. `abandoned`: those that engines had
+ * when they were killed, and that were written off.
+ */
+export const unplacedOf = (carrier: Carrier, left: Iterable<string>, abandoned: Iterable<string>): Unplaced => {
   const outcomes = outcomesOf(carrier)
   const requested = new Set(outcomes.map(({ callId }) => callId))
   const unheard = outcomes.filter(({ isReplied, status }) => !isReplied && !isPlaced(status))
   return new Map<string, Reason>([
+    ...[...abandoned].filter((callId) => !requested.has(callId)).map((callId) => [callId, reasons.unsent] as const),
     ...unheard.map(({ callId, status }) => [callId, status === undefined ? reasons.cutOff : reasons.refused] as const),
     ...[...left].filter((callId) => !requested.has(callId)).map((callId) => [callId, reasons.neverLeft] as const)
   ])
@@ -57,8 +62,9 @@ export const untoldOf = (carrier: Carrier): ReadonlySet<string> => {
 }
 
 /** What the journals say about each call. Their times are in milliseconds since the machine was booted. */
-export const journaled = ({ dataDir }: Pick<World, "dataDir">): ReadonlyMap<string, string> => {
-  const files = readdirSync(join(dataDir, "journal"), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+export const journaled = (dataDirs: ReadonlyArray<string>): ReadonlyMap<string, string> => {
+  const entries = dataDirs.flatMap((dataDir) => readdirSync(join(dataDir, "journal"), { recursive: true, withFileTypes: true }))
+  const files = entries.filter((entry) => entry.isFile())
   const lines = files.flatMap((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8").split("\n"))
   const said = Map.groupBy(lines, (line) => line.split(" ")[1] ?? "")
   return new Map([...said].map(([callId, all]) => [callId, all.map((line) => line.split(" ", 1)[0]).join(", ")]))
@@ -72,8 +78,8 @@ interface DoubtRow {
 }
 
 /**
- * For the test's output: everything that is known about each attempt with the outcome `unknown`. `journals`: their contents at the time of the
- * kill.
+ * For the test's output: everything that is known about each attempt with the outcome `unknown`. `journals`: their contents at the times of the
+ * kills. `killedAt`: the first one.
  */
 export const storiesOf = async (
   { log, places, server }: Carrier,
@@ -99,8 +105,8 @@ export const storiesOf = async (
     const looks = server.requests.filter(({ at, method }) => method === "GET" && at > (first?.at ?? killedAt) && at < endedAt)
     const rings = log.of(phone_number).map(({ at, kind }) => `${kind} at ${seconds(at)}`)
     return [
-      `in doubt, from the kill on: ...${phone_number.slice(-4)}, attempt ${number}, written off at ${seconds(endedAt)}: ${unplaced.get(id) ?? "?"}`,
-      `journal at the kill: ${journals.get(id) ?? "nothing"}; requests: ${own.map(asked).join("; ") || "none"}`,
+      `in doubt, from the first kill on: ...${phone_number.slice(-4)}, attempt ${number}, written off at ${seconds(endedAt)}: ${unplaced.get(id) ?? "?"}`,
+      `journals at the kills: ${journals.get(id) ?? "nothing"}; requests: ${own.map(asked).join("; ") || "none"}`,
       `its phone: ${rings.join(", ") || "nothing"}; looks of all calls meanwhile: ${looks.length}`
     ].join("\n  ")
   })

@@ -12,7 +12,7 @@ export const rules = [
   "the engine hangs up on nobody who talks",
   "no more calls are up at once than the campaign may have",
   "nobody claims to know of a call that was never placed where nobody could hear of it",
-  "the kill leaves one doubt at most of a request that never left"
+  "each kill leaves one doubt at most of a request that never left"
 ] as const
 
 interface Finding {
@@ -22,15 +22,13 @@ interface Finding {
 
 export interface Evidence {
   readonly entries: ReadonlyArray<CalleeEntry>
-  /** When the engine confirmed the end of a call's audio, by the carrier's id of the call. */
-  readonly audioEnds: ReadonlyMap<string, number>
   readonly rows: ReadonlyArray<ReportRow>
   /** Their attempts are `unknown`. For all others, it is known what the callee did. */
   readonly unplaced: Unplaced
   /** Calls about which the engine was told nothing: their attempts may be `unknown`. */
   readonly untold: ReadonlySet<string>
-  /** From the kill until the engine was back. */
-  readonly away: { readonly from: number; readonly until: number }
+  /** For each kill, the calls that the engine had then, as far as the database knew. Another engine hangs them up, and cannot know how all of them end. */
+  readonly lost: ReadonlyArray<ReadonlySet<string>>
   /** How many calls the campaign may have at once. */
   readonly cap: number
 }
@@ -40,7 +38,6 @@ interface Ring {
   readonly at: number
   readonly answeredAt?: number | undefined
   readonly endedAt?: number | undefined
-  readonly audioEndedAt?: number | undefined
   readonly by?: CalleeEntry["by"]
   readonly cause?: number | undefined
 }
@@ -48,16 +45,15 @@ interface Ring {
 /** At most one attempt can be in doubt because of a kill between the journal's line and the first byte, which follow each other in one step. */
 const MOST_IN_THE_ACT = 1
 
-const ringsOf = ({ audioEnds, entries }: Evidence): ReadonlyMap<string, ReadonlyArray<Ring>> => {
+const ringsOf = ({ entries }: Evidence): ReadonlyMap<string, ReadonlyArray<Ring>> => {
   const calls = Map.groupBy(entries, ({ channelId }) => channelId)
-  const rings = [...calls].map(([id, call]) => {
+  const rings = [...calls.values()].map((call) => {
     const of = (kind: CalleeEntry["kind"]) => call.find((entry) => entry.kind === kind)
     const [dialed, ended] = [of("originate"), of("ended")]
     const ring: Ring = {
       at: dialed?.at ?? 0,
       answeredAt: of("answered")?.at,
       endedAt: ended?.at,
-      audioEndedAt: audioEnds.get(id),
       by: ended?.by,
       cause: ended?.cause
     }
@@ -72,17 +68,6 @@ const deedOf = ({ answeredAt, by, cause }: Ring): string => {
   return cause === 17 ? "busy" : cause === 19 ? "no_answer" : "failed"
 }
 
-/** How long before the kill a callee may have hung up whose carrier had not reported that yet. */
-const LATE_MILLIS = 12_000
-const never = Number.POSITIVE_INFINITY
-
-/**
- * Whether the engine was killed before it knew that the callee was gone, or that there was none: it had not confirmed the end of the audio.
- * The carrier's report comes late, and if a call had no audio yet, nothing else shows its end.
- */
-const wasAbandoned = ({ answeredAt = never, audioEndedAt = never, endedAt = never }: Ring, { from, until }: Evidence["away"]): boolean =>
-  answeredAt < until && audioEndedAt > from && endedAt > from - LATE_MILLIS
-
 const failures: ReadonlySet<string> = new Set(["failed", "error", "unknown"])
 
 const isRetried = (outcome: string | undefined): boolean => outcome === "busy" || outcome === "no_answer"
@@ -92,11 +77,13 @@ type Complaint = readonly [rule: Finding["rule"], what: string]
 const judgeAttempt = (
   { callId, isBreakerFailure, outcome }: ReportRow,
   ring: Ring | undefined,
-  { away, untold }: Pick<Evidence, "away" | "untold">
+  { lost, untold }: Pick<Evidence, "lost" | "untold">
 ): ReadonlyArray<Complaint> => {
   const what = ring === undefined || (outcome === "unknown" && untold.has(callId)) ? "unknown" : deedOf(ring)
-  const isAbandoned = ring !== undefined && wasAbandoned(ring, away)
-  const isExcused = isAbandoned && (outcome === "error" || outcome === "answered")
+  const isAbandoned = lost.some((calls) => calls.has(callId))
+  // Some carriers report that nobody answered a call that was hung up before.
+  const wasUnanswered = what === "canceled" && outcome === "no_answer"
+  const isExcused = isAbandoned && (outcome === "error" || outcome === "unknown" || wasUnanswered)
   const complaints: Array<Complaint> = []
   if (outcome !== what && !isExcused) complaints.push(["the outcome of each attempt is what its callee did", `${outcome}, and not ${what}`])
   if (what === "answered" && !isExcused && (isBreakerFailure || failures.has(outcome)))
@@ -108,10 +95,10 @@ const judgeAttempt = (
 }
 
 /** Judges one number. Rows and rings are in chronological order. */
-const judgeNumber = (rows: ReadonlyArray<ReportRow>, rings: ReadonlyArray<Ring>, { away, unplaced, untold }: Evidence) => {
+const judgeNumber = (rows: ReadonlyArray<ReportRow>, rings: ReadonlyArray<Ring>, { lost, unplaced, untold }: Evidence) => {
   const placed = rows.filter(({ callId }) => !unplaced.has(callId))
   const complaints = rows.flatMap((row) =>
-    judgeAttempt(row, unplaced.has(row.callId) ? undefined : rings[placed.indexOf(row)], { away, untold })
+    judgeAttempt(row, unplaced.has(row.callId) ? undefined : rings[placed.indexOf(row)], { lost, untold })
   )
   if (placed.length !== rings.length)
     complaints.push(["no number is rung twice for one attempt", `${placed.length} attempts, ${rings.length} calls`])
@@ -146,11 +133,12 @@ const judgeDoubts = ({ rows, unplaced }: Evidence): ReadonlyArray<Finding> => {
     .map(([, why]) => ({ rule: "nobody claims to know of a call that was never placed where nobody could hear of it", what: why }))
 }
 
-const judgeKill = ({ unplaced }: Evidence): ReadonlyArray<Finding> => {
+const judgeKills = ({ lost, unplaced }: Evidence): ReadonlyArray<Finding> => {
   const inTheAct = [...unplaced.values()].filter((why) => why === reasons.neverLeft).length
-  return inTheAct <= MOST_IN_THE_ACT
+  const most = MOST_IN_THE_ACT * lost.length
+  return inTheAct <= most
     ? []
-    : [{ rule: "the kill leaves one doubt at most of a request that never left", what: `${inTheAct}, and not ${MOST_IN_THE_ACT}` }]
+    : [{ rule: "each kill leaves one doubt at most of a request that never left", what: `${inTheAct} after ${lost.length} kills` }]
 }
 
 export const judge = (evidence: Evidence): ReadonlyArray<Finding> => {
@@ -163,5 +151,5 @@ export const judge = (evidence: Evidence): ReadonlyArray<Finding> => {
     const story = `${number.slice(-4)}: ${rows.map(({ outcome }) => outcome).join(", ")}; ${JSON.stringify(rings)}`
     return complaints.map(([rule, what]) => ({ rule, what: `${what} (${story})` }))
   })
-  return [...ofNumbers, ...judgeCap(evidence), ...judgeDoubts(evidence), ...judgeKill(evidence)]
+  return [...ofNumbers, ...judgeCap(evidence), ...judgeDoubts(evidence), ...judgeKills(evidence)]
 }
