@@ -1,5 +1,5 @@
 /**
- * Detects that the wall clock was set or that the machine slept, so that campaigns waiting for their window or a retry look again. All other
+ * Detects that the wall clock (the database's) was set or that the machine slept, so that campaigns waiting for their window or a retry look again. All other
  * waits use steady time and are unaffected.
  */
 import { Clock, Effect, Layer } from "effect"
@@ -23,7 +23,7 @@ export const layer = Layer.effectDiscard(
       const stepped = latest - lastSeen
       if (Math.abs(stepped) < STEP_MILLIS) return Effect.void
       lastSeen = latest
-      return Effect.logWarning("the clock of this machine was set", { millis: Math.round(stepped) })
+      return Effect.logWarning("the clock was set", { millis: Math.round(stepped) })
     })
     yield* Effect.sleep(LOOK).pipe(Effect.andThen(look), Effect.forever, Effect.forkScoped)
   })

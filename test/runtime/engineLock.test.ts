@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import t from "tap"
 import { Config } from "#runtime/config/config.ts"
 import { Charge } from "#runtime/lock/Charge.ts"
+import { DatabaseTime } from "#runtime/lock/EngineClock.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { Beats } from "#runtime/lock/Beats.ts"
 import { judge, makeSilence, type Situation, type Verdict } from "#runtime/lock/Incumbent.ts"
@@ -15,6 +16,7 @@ import { clientLayer } from "#runtime/postgres/postgres.ts"
 import { applicationOf } from "#runtime/process/ProcessName.ts"
 import { openDatabase, witness } from "#test/support/postgres.ts"
 import { runLive } from "#test/support/run.ts"
+import { untilTrue } from "#test/support/until.ts"
 
 const incumbent: Seen = {
   address: null,
@@ -187,6 +189,22 @@ t.test(
     t.ok(Math.abs(at - otherDialedUntil) < 1000, `${at - otherDialedUntil} ms before this one began`)
   }
 )
+
+t.test("given an engine that has the lock, then each beat asks the database for the time", async (t) => {
+  const address = Redacted.make((await openDatabase(t)).url)
+  const told: Array<number> = []
+  const time = { isTold: (_: number, millis: number) => void told.push(millis), machineAhead: () => 0 }
+  const before = Date.now()
+  await runLive(
+    Effect.promise(() => untilTrue("beats", () => told.length > 3)).pipe(
+      Effect.provide(EngineLock.layer.pipe(Layer.provide([Charge.layer, Config.layerOf({ NODE_NAME: "two" })]))),
+      Effect.provide(clientLayer(address, { applicationName: "test" })),
+      Effect.provideService(DatabaseTime, time)
+    )
+  )
+  // Both clocks are those of this machine.
+  t.ok(Math.min(...told) >= before && Math.max(...told) <= Date.now() + 1)
+})
 
 t.test("given beats of the last hour, then it is known when a database was cut off that has one of them", async (t) => {
   const beats = new Beats()

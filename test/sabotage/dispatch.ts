@@ -46,11 +46,11 @@ export const dispatch = named({
     replacement: "-Infinity), Infinity)",
     caughtBy: "test/runtime/engineClock.test.ts"
   },
-  "Windows and due times follow the database's clock, whatever the clocks of engines say.": {
-    file: "runtime/lock/EngineLock.ts",
-    text: "lockStore(connection, time.isTold)",
-    replacement: "lockStore(connection)",
-    caughtBy: "test/journey/wrongClocks.test.ts"
+  "Each beat of the engine that decides asks the database for the time.": {
+    file: "runtime/postgres/LockStore.ts",
+    text: "askForTime(\n          `UPDATE",
+    replacement: "ask(\n          `UPDATE",
+    caughtBy: "test/runtime/engineLock.test.ts"
   },
 
   // What is checked right before a request leaves.
