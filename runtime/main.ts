@@ -58,6 +58,7 @@ import * as forgotten from "./redis/forgotten.ts"
 import * as redis from "./redis/Redis.ts"
 import * as sharedBudgets from "./redis/sharedBudgets.ts"
 import { CallFiles } from "./storage/CallFiles.ts"
+import { StepDown } from "./StepDown.ts"
 import * as StorageRoom from "./storage/StorageRoom.ts"
 import * as CsvSource from "./storage/CsvSource.ts"
 import * as NationalNumbers from "./telephony/NationalNumbers.ts"
@@ -211,7 +212,7 @@ const notices = Layer.effectDiscard(
 /** From now on the API answers everything here. */
 const decides = Layer.effectDiscard(Handover.use(({ done }) => Effect.sync(done)))
 
-const service = Layer.mergeAll(welcome, farewell.layer(Gateway), InactiveChats.layer).pipe(
+const service = Layer.mergeAll(welcome, farewell.layer(Gateway), InactiveChats.layer, StepDown.layer).pipe(
   Layer.provide(notices),
   Layer.provide(front),
   Layer.provide(decides),
@@ -249,7 +250,7 @@ const explained = (cause: Cause.Cause<unknown>): string => {
 
 /**
  * Waits for the lock, and decides from then on; carries calls for the engine that has it until then. Runs until another engine takes over the
- * database, or settles this one's calls. What both need is built once, and kept when the lock comes.
+ * database, settles this one's calls, or is to decide in its place. What both need is built once, and kept when the lock comes.
  */
 const running = Effect.gen(function* () {
   const memoMap = yield* Layer.makeMemoMap
@@ -261,7 +262,9 @@ const running = Effect.gen(function* () {
     yield* Context.get(context, StandingBy).begun(end)
     yield* over
   })
-  const decide = Effect.flatMap(Layer.buildWithMemoMap(service, memoMap, deciding), (context) => Context.get(context, EngineLock).replaced)
+  const decide = Effect.flatMap(Layer.buildWithMemoMap(service, memoMap, deciding), (context) =>
+    Effect.raceFirst(Context.get(context, EngineLock).replaced, Context.get(context, StepDown).due)
+  )
   yield* Effect.raceFirst(decide, carry)
 }).pipe(Effect.scoped)
 

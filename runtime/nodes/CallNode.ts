@@ -131,6 +131,7 @@ export class Carrying extends Context.Service<
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
       const dispatcher = yield* Dispatcher
+      const { failure } = yield* LocalJournal
       const media = yield* MediaRoom
       const carried = yield* makeCarried(dispatcher.say)
       let beatenAt = nowOf(clock)
@@ -140,7 +141,8 @@ export class Carrying extends Context.Service<
       const isCutOff = () => nowOf(clock) - beatenAt > RECORDLESS_MILLIS
       const sayRoom = () => {
         const { limit } = media.metrics()
-        dispatcher.say({ _tag: "Room", calls: carried.isLeaving || isCutOff() ? 0 : Number.isFinite(limit) ? limit : null })
+        const takesNone = carried.isLeaving || isCutOff() || failure() !== undefined
+        dispatcher.say({ _tag: "Room", calls: takesNone ? 0 : Number.isFinite(limit) ? limit : null })
       }
       return { beaten, carried, isCutOff, sayRoom }
     })

@@ -119,6 +119,7 @@ export const longest: ReadonlyArray<string> = [
   "journey/hosted/vonage",
   "runtime/answeringMachines",
   "journey/leavingEngine",
+  "journey/nodeFaults",
   "journey/hostedCarrier",
   "adapters/cloudonix",
   "adapters/hearing",
