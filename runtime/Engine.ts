@@ -81,6 +81,7 @@ import { CallNodes } from "./nodes/CallNodes.ts"
 import { GRANT_MILLIS } from "./nodes/messages.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
 import { given, later } from "./lock/Handover.ts"
+import { lastDeparture } from "./lock/Incumbent.ts"
 import { DeciderMetrics } from "./metrics/DeciderMetrics.ts"
 import * as Mending from "./campaign/Mending.ts"
 import { layerOwners, layerSweep, Recovered } from "./campaign/Recovery.ts"
@@ -120,13 +121,14 @@ const met = Layer.effectDiscard(CallsElsewhere.meetAll).pipe(Layer.provideMerge(
 /** What this engine, or one before it, may have allowed to leave counts toward the same rates. */
 const firstDeparture = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { otherDialedUntil = Number.NEGATIVE_INFINITY } = (yield* EngineLock).taken
+    const { former } = (yield* EngineLock).taken
     const engines = (yield* CallsElsewhere).engines()
     const { carried } = yield* CallNode.Carrying
     const { begin } = yield* CallRate
     // What the other engine allowed call nodes to send may have left a little later; what left here is known.
     const grantMillis = engines.some(({ schemaVersion }) => schemaVersion !== null) ? GRANT_MILLIS : 0
-    begin(Math.max(otherDialedUntil + grantMillis, carried.leftAt) + betweenEnginesMillis)
+    const leftUntil = former === undefined ? Number.NEGATIVE_INFINITY : lastDeparture(former, grantMillis)
+    begin(Math.max(leftUntil, carried.leftAt) + betweenEnginesMillis)
   })
 )
 

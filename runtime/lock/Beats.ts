@@ -2,7 +2,7 @@
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 
 /** Beats of an hour. */
-const MOST = 7200
+const MOST = 9000
 /** Taking the lock back counts as a beat that nobody notes. */
 const UNNOTED = 10
 

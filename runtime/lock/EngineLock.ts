@@ -1,6 +1,6 @@
 /**
  * One engine per database and schema: two engines would each count only their own calls, and settle those of the other. The engine that has the
- * lock proves it twice a second with a statement on the session that holds it; `isHeld` is checked right before anything is dialed.
+ * lock proves it every 0.4 s with a statement on the session that holds it; `isHeld` is checked right before anything is dialed.
  *
  * A second engine stands by until the first one has ended (as in a rolling restart) or has been silent for `TAKEOVER_AFTER`. An engine that
  * loses its session dials nothing until it has the lock again. If it was frozen or cut off for so long that another engine took over, it shuts
@@ -24,13 +24,13 @@ import { Beats } from "./Beats.ts"
 import { Charge } from "./Charge.ts"
 import { DatabaseTime } from "./EngineClock.ts"
 import { type EnginePlace, placeOf } from "./EnginePlace.ts"
-import { judge, makeSilence, PROOF_MILLIS } from "./Incumbent.ts"
+import { type Former, formerOf, judge, makeSilence, PROOF_MILLIS } from "./Incumbent.ts"
 import { type Departing, Leaving } from "./Leaving.ts"
 import { Proof } from "./Proof.ts"
 import { Whereabouts } from "./Whereabouts.ts"
 import { applicationOf, isGone, ownName } from "#runtime/process/ProcessName.ts"
 
-const BEAT = "500 millis"
+const BEAT = "400 millis"
 const LOOK = "100 millis"
 const RECONNECT = "250 millis"
 const HELD_AGAIN = "250 millis"
@@ -59,8 +59,8 @@ class DatabaseReplaced extends Schema.TaggedError<DatabaseReplaced>()("DatabaseR
 
 interface Taken {
   readonly at: SteadyMillis
-  /** Another engine may have dialed until then; undefined: there was none. */
-  readonly otherDialedUntil: SteadyMillis | undefined
+  /** The engine before; undefined: there was none. */
+  readonly former: Former | undefined
   readonly isTakeover: boolean
   /** Whether the database may have lost writes since an engine last dialed on it. */
   readonly descent: Descent
@@ -76,14 +76,17 @@ const held = {
   onFailover: () => {},
   replaced: Effect.never,
   settled: Effect.void,
-  taken: { at: 0, descent: "same", isTakeover: false, otherDialedUntil: undefined }
+  taken: { at: 0, descent: "same", former: undefined, isTakeover: false }
 } as const
 
 export class EngineLock extends Context.Service<
   EngineLock,
   {
-    /** Whether no other engine can be dialing now. Ask right before sending anything: the answer is valid only for that moment. */
-    readonly isHeld: () => boolean
+    /**
+     * Whether no other engine can be dialing now. Ask right before sending anything: the answer is valid only for that moment. `aheadMillis`: nor for
+     * this much longer, whatever happens.
+     */
+    readonly isHeld: (aheadMillis?: number) => boolean
     /** Returns once `isHeld`; never in an engine that has been replaced or is about to stop. */
     readonly awaitHeld: Effect.Effect<void>
     /** How this engine first got the lock, and whether its predecessor had failed to shut down in order. */
@@ -128,8 +131,9 @@ const acquire = Effect.fnUntraced(function* (store: LockStore, { me, takeoverMil
   let announced: number | undefined
   while (true) {
     const { holder, seen } = yield* store.observe
+    const lookedAt = nowOf(clock)
     sees(holder === undefined && seen?.released !== true ? undefined : placeOf(seen, me.host))
-    const silentMillis = silenceOf(seen, holder, nowOf(clock))
+    const silentMillis = silenceOf(seen, holder, lookedAt)
     if (seen?.released === false && holder === seen.backend && announced !== seen.epoch) {
       announced = seen.epoch
       yield* Effect.logInfo("another engine has this database: this one stands by, and takes over when it ends").pipe(named(seen))
@@ -140,10 +144,7 @@ const acquire = Effect.fnUntraced(function* (store: LockStore, { me, takeoverMil
         if (epoch !== undefined && announced !== undefined) yield* Effect.logInfo("this engine takes over")
         if (epoch !== undefined) {
           const isTakeover = seen?.released === false
-          // The other engine's last proof is at least as old as its silence. How old its last beat is proves nothing: the database's clock may have
-          // been set since.
-          const until = nowOf(clock) + Math.min(0, PROOF_MILLIS - silentMillis)
-          return { epoch, isTakeover, otherDialedUntil: seen === undefined ? undefined : until }
+          return { epoch, former: seen === undefined ? undefined : formerOf(silentMillis, lookedAt, nowOf(clock)), isTakeover }
         }
         yield* Effect.sleep(LOOK)
         break
@@ -257,8 +258,8 @@ const session = Effect.fnUntraced(function* (lock: Lock) {
     const acquired = yield* acquire(store, lock.standby)
     const descent = yield* whereabouts.begin(store, acquired.epoch)
     lock.epoch = acquired.epoch
-    const { isTakeover, otherDialedUntil } = acquired
-    yield* Deferred.succeed(lock.taken, { at: nowOf(lock.clock), descent, isTakeover, otherDialedUntil })
+    const { former, isTakeover } = acquired
+    yield* Deferred.succeed(lock.taken, { at: nowOf(lock.clock), descent, former, isTakeover })
   } else {
     const completeUntil = yield* resume(store, lock.epoch, lock.beats)
     const mended = yield* whereabouts.mended(store, lock.epoch, completeUntil, beating(lock, store, lock.epoch))
@@ -326,7 +327,7 @@ const open = Effect.gen(function* () {
   yield* Effect.forkScoped(watchClocks(time))
   const came = yield* Deferred.await(taken)
   let isStopping = false
-  const isHeld = () => !isStopping && proof.holds()
+  const isHeld = (aheadMillis?: number) => !isStopping && proof.holds(aheadMillis)
   charge.take({ isHeld, successor: () => leaving.successor, timeline: () => whereabouts.timeline })
   return {
     awaitHeld: Effect.gen(function* () {

@@ -1,4 +1,5 @@
 /** How a standby engine sees the engine that has the lock, and what it decides to do. Pure. */
+import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { Seen } from "#runtime/postgres/LockStore.ts"
 
 export interface Situation {
@@ -17,10 +18,13 @@ export interface Situation {
 /** `end_session`: the server still keeps the session of an engine that is gone, frozen or cut off, so we end it. */
 export type Verdict = "take" | "end_session" | "wait"
 
-/** A holder whose last proof is older than this no longer dials; see `EngineLock.isHeld`. */
-export const PROOF_MILLIS = 1900
+/**
+ * A holder whose last proof is older than this no longer dials; see `EngineLock.isHeld`. The next engine's first call waits for that, so a longer
+ * proof makes each takeover later, and a shorter one makes an engine pause whose database takes a second for a beat.
+ */
+export const PROOF_MILLIS = 1500
 /** By then an engine that lost the lock has stopped dialing, however much the two clocks disagree. The minimum for `TAKEOVER_AFTER`. */
-const FENCED_MILLIS = PROOF_MILLIS + 600
+const FENCED_MILLIS = PROOF_MILLIS + 1000
 
 /**
  * The most that one look adds to a silence. If looks are further apart, this process or the database was stalled, and the other engine could not
@@ -59,3 +63,27 @@ export const judge = ({ holder, isGone, seen, silentMillis, takeoverMillis }: Si
   const isItsOwn = seen?.backend === holder
   return isSilent || (isItsOwn && isGone && silentMillis >= FENCED_MILLIS) ? "end_session" : "wait"
 }
+
+/** The engine that had the lock before, in the steady time of the one that has taken it. */
+export interface Former {
+  /** It has decided nothing after that. */
+  readonly decidedUntil: SteadyMillis
+  /** Its last proof had lapsed by then. */
+  readonly provenUntil: SteadyMillis
+}
+
+/**
+ * `silentMillis`: how long its last beat had been seen at `lookedAt`; its last proof is at least as old. How old the beat is by the database's clock
+ * proves nothing: that may have been set since.
+ */
+export const formerOf = (silentMillis: number, lookedAt: SteadyMillis, takenAt: SteadyMillis): Former => {
+  const provenUntil = lookedAt + PROOF_MILLIS - silentMillis
+  return { decidedUntil: Math.min(takenAt, provenUntil), provenUntil }
+}
+
+/**
+ * When the last request may have left that it sent, or that it allowed a call node to send within this time. It allows that only while its proof
+ * lasts for as long.
+ */
+export const lastDeparture = ({ decidedUntil, provenUntil }: Former, grantMillis: number): SteadyMillis =>
+  Math.min(decidedUntil + grantMillis, provenUntil)

@@ -46,10 +46,12 @@ export class Proof {
   /**
    * Steady time stands still while the machine is suspended, so on waking the wall clock has jumped, just as when somebody sets it; the
    * machine's uptime tells the two apart. It is read only after such a jump, because that costs a system call.
+   *
+   * `aheadMillis`: whether it still holds after this time, unless it is withdrawn.
    */
-  readonly holds = (): boolean => {
+  readonly holds = (aheadMillis = 0): boolean => {
     const passed = nowOf(this.#clock) - this.#steadyAt
-    if (passed >= this.#millis) return false
+    if (passed + aheadMillis >= this.#millis) return false
     const latest = passed + SUSPENDED_MILLIS
     return this.#clock.currentTimeMillisUnsafe() - this.#wallAt < latest || uptimeMillis() - this.#uptimeAt < latest
   }

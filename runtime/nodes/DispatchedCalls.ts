@@ -24,7 +24,15 @@ import type { CallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import type { LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import type { Carrier, RemoteDialing } from "./Carrier.ts"
 import { DispatchedTransfers } from "./DispatchedTransfers.ts"
-import { type Answer, FULL_AGAIN_MILLIS, type FromNode, GRANT_MILLIS, ON_THE_WAY_MILLIS, type ToNode } from "./messages.ts"
+import {
+  type Answer,
+  FULL_AGAIN_MILLIS,
+  type FromNode,
+  GRANT_MILLIS,
+  ON_THE_WAY_MILLIS,
+  PROVEN_AGAIN_MILLIS,
+  type ToNode
+} from "./messages.ts"
 
 /** What a call needs of its node. */
 interface Node {
@@ -290,6 +298,8 @@ export class DispatchedCalls {
       call.departed = undefined
     }
     if (this.#isStopping || !lock.isHeld() || now > latest || !this.#isAllowed(call) || !trunk.mayLeave(attempt.callId)) return "no"
+    // Whoever takes this engine's place counts with nothing that leaves after its proof has lapsed.
+    if (!lock.isHeld(GRANT_MILLIS)) return { again: PROVEN_AGAIN_MILLIS }
     const early = dialing.departure.readyAt() - now
     if (early > ON_THE_WAY_MILLIS) return { again: early }
     const departed = dialing.departure.lend(GRANT_MILLIS)

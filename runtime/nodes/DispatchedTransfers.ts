@@ -9,7 +9,15 @@ import type { CallsElsewhere } from "#runtime/call/CallsElsewhere.ts"
 import type { CallRate, LendableDeparture } from "#runtime/dispatch/CallRate.ts"
 import type { EngineLock } from "#runtime/lock/EngineLock.ts"
 import type { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
-import { type Answer, FULL_AGAIN_MILLIS, type FromNode, GRANT_MILLIS, ON_THE_WAY_MILLIS, type ToNode } from "./messages.ts"
+import {
+  type Answer,
+  FULL_AGAIN_MILLIS,
+  type FromNode,
+  GRANT_MILLIS,
+  ON_THE_WAY_MILLIS,
+  PROVEN_AGAIN_MILLIS,
+  type ToNode
+} from "./messages.ts"
 
 interface Means {
   readonly clock: Clock.Clock
@@ -78,6 +86,7 @@ export class DispatchedTransfers {
       wanted.departed = undefined
     }
     const now = nowOf(clock)
+    if (!lock.isHeld(GRANT_MILLIS)) return { again: PROVEN_AGAIN_MILLIS }
     const early = wanted.departure.readyAt() - now
     if (early > ON_THE_WAY_MILLIS) return { again: early }
     wanted.departed = wanted.departure.lend(GRANT_MILLIS)

@@ -21,6 +21,8 @@ export const PROTOCOL = 7
 export const GRANT_MILLIS = 250
 /** When a call asks again that met a full second. */
 export const FULL_AGAIN_MILLIS = 5
+/** When a call asks again that met a dispatcher whose proof is about to lapse, unless it is renewed. */
+export const PROVEN_AGAIN_MILLIS = 50
 /** An answer takes about this long to arrive. */
 export const ON_THE_WAY_MILLIS = 1
 

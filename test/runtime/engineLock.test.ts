@@ -1,21 +1,23 @@
 /** When an engine takes over from another one, when it waits, and when it refuses. */
 import { PgConnection } from "@effect/sql-pg"
-import { Effect, Exit, Fiber, Layer, Redacted } from "effect"
+import { Clock, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import t from "tap"
 import { Config } from "#runtime/config/config.ts"
 import { Charge } from "#runtime/lock/Charge.ts"
 import { DatabaseTime } from "#runtime/lock/EngineClock.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { Beats } from "#runtime/lock/Beats.ts"
-import { judge, makeSilence, type Situation, type Verdict } from "#runtime/lock/Incumbent.ts"
+import { formerOf, judge, lastDeparture, makeSilence, PROOF_MILLIS, type Situation, type Verdict } from "#runtime/lock/Incumbent.ts"
+import { Proof } from "#runtime/lock/Proof.ts"
 import { Whereabouts } from "#runtime/lock/Whereabouts.ts"
 import { descentOf } from "#runtime/postgres/Lineage.ts"
 import { type LockStore, lockStore, type Seen } from "#runtime/postgres/LockStore.ts"
 import { clientLayer } from "#runtime/postgres/postgres.ts"
 import { applicationOf } from "#runtime/process/ProcessName.ts"
 import { openDatabase, witness } from "#test/support/postgres.ts"
-import { runLive } from "#test/support/run.ts"
+import { run, runLive } from "#test/support/run.ts"
 import { untilTrue } from "#test/support/until.ts"
 
 const incumbent: Seen = {
@@ -65,6 +67,33 @@ t.test("given looks at an engine without a heartbeat", async (t) => {
   t.strictSame(silences([62_000, { beat: 6 }]), [750], "but hardly while we, or the database, stood still")
   t.strictSame(silences([62_250, { beat: 6 }, "nobody"]), [1000], "it continues when its session has ended")
   t.strictSame(silences([62_500, { beat: 6 }, 11]), [0], "but is not that of whoever has the lock since")
+})
+
+t.test("given an engine that is replaced, then it is known when the last call left that it sent or allowed", async (t) => {
+  const [lookedAt, takenAt, grantMillis] = [10_000, 10_020, 250]
+  const check = (name: string, silentMillis: number, sent: number, allowed: number) => {
+    const former = formerOf(silentMillis, lookedAt, takenAt)
+    t.strictSame([lastDeparture(former, 0), lastDeparture(former, grantMillis)], [sent, allowed], name)
+  }
+  check("one that was killed just now", 0, takenAt, takenAt + grantMillis)
+  check("one whose proof was about to lapse", PROOF_MILLIS - 100, takenAt, lookedAt + 100)
+  check("one that was silent for longer than its proof lasts", PROOF_MILLIS + 1000, lookedAt - 1000, lookedAt - 1000)
+})
+
+t.test("given a proof, then it holds for its time, and ahead of it as long as some is left", async (t) => {
+  await run(
+    Effect.gen(function* () {
+      const proof = new Proof(yield* Clock.Clock, 1500)
+      t.equal(proof.holds(), false)
+      yield* proof.by(TestClock.adjust(1000).pipe(Effect.as(true)))
+      t.strictSame([proof.holds(), proof.holds(499), proof.holds(500)], [true, true, false], "dated to before the work that proves it")
+      yield* proof.by(Effect.succeed(false))
+      yield* TestClock.adjust(499)
+      t.strictSame([proof.holds(), proof.holds(1)], [true, false], "not renewed by work that proves nothing")
+      yield* TestClock.adjust(1)
+      t.equal(proof.holds(), false)
+    })
+  )
 })
 
 t.test("given where engines have dialed, then it is known what a database may lack", async (t) => {
@@ -181,12 +210,13 @@ t.test(
           Effect.orDie
         )
       )
-    t.equal((await taken()).otherDialedUntil, undefined, "a new database has had none")
+    t.equal((await taken()).former, undefined, "a new database has had none")
     const witnessed = witness(Redacted.value(address))
     t.teardown(() => witnessed.end())
     await witnessed`UPDATE engine_lock SET beat_at = beat_at - interval '1 hour'`
-    const { at, otherDialedUntil = 0 } = await taken()
-    t.ok(Math.abs(at - otherDialedUntil) < 1000, `${at - otherDialedUntil} ms before this one began`)
+    const { at, former } = await taken()
+    const before = at - (former?.decidedUntil ?? 0)
+    t.ok(Math.abs(before) < 5000, `${before} ms before this one began`)
   }
 )
 
@@ -208,9 +238,9 @@ t.test("given an engine that has the lock, then each beat asks the database for 
 
 t.test("given beats of the last hour, then it is known when a database was cut off that has one of them", async (t) => {
   const beats = new Beats()
-  for (let beat = 10; beat < 8000; beat++) beats.sent(beat, 500 * beat)
-  t.equal(beats.completeUntil(7999), 500 * 7999)
-  t.equal(beats.completeUntil(7000), 500 * 7000)
-  t.equal(beats.completeUntil(8001), 500 * 7999, "also if the lock was taken back since")
+  for (let beat = 10; beat < 9800; beat++) beats.sent(beat, 400 * beat)
+  t.equal(beats.completeUntil(9799), 400 * 9799)
+  t.equal(beats.completeUntil(8000), 400 * 8000)
+  t.equal(beats.completeUntil(9801), 400 * 9799, "also if the lock was taken back since")
   t.equal(beats.completeUntil(20), Number.NEGATIVE_INFINITY, "and of an older one it is not")
 })

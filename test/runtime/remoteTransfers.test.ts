@@ -7,7 +7,8 @@ import { CallRate, RealMillis } from "#runtime/dispatch/CallRate.ts"
 import { Charge } from "#runtime/lock/Charge.ts"
 import { DispatchedTransfers } from "#runtime/nodes/DispatchedTransfers.ts"
 import { Dispatcher } from "#runtime/nodes/Dispatcher.ts"
-import type { ToNode } from "#runtime/nodes/messages.ts"
+import { PROOF_MILLIS } from "#runtime/lock/Incumbent.ts"
+import { GRANT_MILLIS, type ToNode } from "#runtime/nodes/messages.ts"
 import { RemoteTransfers } from "#runtime/nodes/RemoteTransfers.ts"
 import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 import { run } from "#test/support/run.ts"
@@ -34,7 +35,12 @@ const nodeOf = (dispatched: DispatchedTransfers) =>
     )
   )
 
-const play = <A>(known: ReadonlyArray<number>, act: (left: Effect.Effect<ReadonlyArray<number>>) => Effect.Effect<A>) =>
+/** `provenMillis`: how long the proof lasts that nobody else decides, unless it is renewed. */
+const play = <A>(
+  known: ReadonlyArray<number>,
+  act: (left: Effect.Effect<ReadonlyArray<number>>) => Effect.Effect<A>,
+  provenMillis: (at: number) => number = () => PROOF_MILLIS
+) =>
   run(
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
@@ -42,7 +48,7 @@ const play = <A>(known: ReadonlyArray<number>, act: (left: Effect.Effect<Readonl
       const dispatched = new DispatchedTransfers({
         clock,
         elsewhere: { has: (callId) => known.some((number) => callIdOf(number) === callId) },
-        lock: { isHeld: () => true },
+        lock: { isHeld: (aheadMillis = 0) => provenMillis(clock.currentTimeMillisUnsafe()) > aheadMillis },
         // What a transfer needs of a trunk.
         pool: { all: () => [trunk as LiveTrunk] },
         rate
@@ -69,6 +75,19 @@ t.test("given six transfers on two engines at once, then no rolling second has m
   t.equal(left.length, 6)
   t.strictSame(
     left.slice(2).filter((at, index) => at - (left[index] ?? 0) < 1000),
+    []
+  )
+})
+
+t.test("given a proof that lapses sooner than a permission, then nothing leaves until it is renewed", async (t) => {
+  const left = await play(
+    [1, 2],
+    (left) => left,
+    (at) => (at < 700 ? GRANT_MILLIS : PROOF_MILLIS)
+  )
+  t.equal(left.length, 2)
+  t.strictSame(
+    left.filter((at) => at < 700),
     []
   )
 })
