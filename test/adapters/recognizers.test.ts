@@ -2,12 +2,17 @@
 import { Effect } from "effect"
 import t from "tap"
 import { recognizerConformance, type RecognizerWorld } from "#adapters/conformance/conformance.ts"
+import { moonshineProvider } from "#adapters/voice/moonshine/provider.ts"
+import { makeTranscriber, type Transcriber } from "#adapters/voice/moonshine/Transcriber.ts"
+import { NotTranscribed } from "#adapters/voice/moonshine/TranscriptionProcess.ts"
 import { pocketsphinxProvider } from "#adapters/voice/pocketsphinx/provider.ts"
 import type { Recognition } from "#adapters/voice/pocketsphinx/Recognition.ts"
 import { NotRecognized } from "#adapters/voice/pocketsphinx/SphinxProcess.ts"
 import { defineRecognizer, type RecognizerProvider } from "#core/model/RecognizerProvider.ts"
 import type { RecognizerEvent, RecognizerSession, SpeechToText } from "#core/model/SpeechToText.ts"
 import { webhooksOf } from "#test/support/egress.ts"
+import { moonshineModel, moonshineUnavailable } from "#test/support/moonshine.ts"
+import { runLive } from "#test/support/run.ts"
 import { scriptedRecognizer } from "#test/support/scriptedRecognizer.ts"
 import { tone } from "#test/support/wav.ts"
 import { heard, pcm, recognizing } from "./recognitionScene.ts"
@@ -33,6 +38,32 @@ heard("PocketSphinx", function* (t) {
     yield* Effect.promise(() => t.test(name, async (t) => t.strictSame(await run(), {})))
   }
 })
+
+t.test("Moonshine", { skip: (await moonshineUnavailable()) ?? false }, (t) =>
+  runLive(
+    Effect.gen(function* () {
+      const model = moonshineModel("base")
+      const models = () => ({ careful: model, quick: undefined })
+      const whole = yield* makeTranscriber({ models, atOnce: 1, mostWaiting: 100, timeout: "10 minutes", idle: "1 hour" })
+      let isBroken = false
+      const transcriber: Transcriber = {
+        ...whole,
+        transcribe: (request) => (isBroken ? Effect.fail(new NotTranscribed({ reason: "Crashed" })) : whole.transcribe(request))
+      }
+      const openWorld = async (): Promise<RecognizerWorld> => {
+        isBroken = false
+        const breakDown = () => {
+          isBroken = true
+        }
+        return { config: {}, egress, speech: pcm, breakDown, close: async () => {} }
+      }
+      const provider = moonshineProvider({ transcriber, model: model.name, languages: ["en"], unready: () => undefined })
+      for (const { name, run } of recognizerConformance(provider, openWorld, { patienceMillis })) {
+        yield* Effect.promise(() => t.test(name, async (t) => t.strictSame(await run(), {})))
+      }
+    })
+  )
+)
 
 const manifest = { contract: 1, kind: "stt", provider: "scripted", title: "Scripted", description: "" } as const
 /** The recognizer as `altered` changes it, with a world that tells it what is said. */

@@ -39,6 +39,7 @@ const defaults = {
   ADAPTERS: "ari",
   CALL_RATE: "1000",
   DRAIN: "0",
+  HEARING: "off",
   HOST: "127.0.0.1",
   LOG_FORMAT: "json",
   NODE_NAME: "bench",

@@ -23,7 +23,7 @@ const TIMEOUT = "60 seconds"
 
 const engineFile = "../../runtime/start.js"
 const bareFile = "bareServer.js"
-const common = { ADAPTERS: "ari", DRAIN: "0", HOST: "127.0.0.1", LOG_FORMAT: "json", NODE_NAME: "bench" }
+const common = { ADAPTERS: "ari", DRAIN: "0", HEARING: "off", HOST: "127.0.0.1", LOG_FORMAT: "json", NODE_NAME: "bench" }
 
 const freePort = Effect.callback<number>((resume) => {
   const server = createServer()

@@ -104,6 +104,7 @@ export const startService = async (settings: {
       CALL_RATE: String(settings.rate),
       DATA_DIR: folder,
       DRAIN: "1",
+      HEARING: "off",
       LOG_FORMAT: "json",
       ORG_CONCURRENCY: String(settings.slots),
       PORT: String(port),

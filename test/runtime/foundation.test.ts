@@ -76,6 +76,7 @@ t.test("settings", async (t) => {
     ["COMPATIBILITY", "other"],
     ["ADAPTERS", ",", "ari,,x", "../ari", "Ari"],
     ["SERVICES", ",", "a,,b", "../model"],
+    ["HEARING", "  "],
     ["POCKETSPHINX_DIR", "  "],
     ["POCKETSPHINX_DECODERS", "-1", "201", "many"],
     ["PROVIDER_URLS", "twilio", "twilio=", "twilio=ftp://x", "twilio=https://x/path", "=https://x", "twilio=https://x,"],

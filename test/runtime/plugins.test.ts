@@ -43,7 +43,7 @@ const install = async (
 const registryOf = (adapters?: string) =>
   runLive(
     Registry.use(({ all }) => Effect.succeed(all)).pipe(
-      Effect.provide(Layer.provide(layer, [Config.layerOf({ ADAPTERS: adapters }), FliteVoices.layer()]))
+      Effect.provide(Layer.provide(layer, [Config.layerOf({ ADAPTERS: adapters, HEARING: "off" }), FliteVoices.layer()]))
     )
   )
 /** What a start says that is refused. */
@@ -241,7 +241,7 @@ t.test("given packages that are not adapters, when they are named, then the star
 const services = (settings: Readonly<Record<string, string>> = {}) =>
   runLive(
     ServiceRegistry.use(Effect.succeed).pipe(
-      Effect.provide(Layer.provide(layer, [Config.layerOf({ ADAPTERS: "ari", ...settings }), FliteVoices.layer()]))
+      Effect.provide(Layer.provide(layer, [Config.layerOf({ ADAPTERS: "ari", HEARING: "off", ...settings }), FliteVoices.layer()]))
     )
   )
 const modelManifest = `{ contract: 1, kind: "llm", provider: "parrot", title: "Parrot", description: "" }`

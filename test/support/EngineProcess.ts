@@ -51,7 +51,7 @@ export const wrote = (process: Pick<EngineProcess, "output">, what: string | Reg
 export const spawnEngine = (environment: Environment, folder?: string, release?: string): EngineProcess => {
   const words = release === undefined ? program : [join(release, "test/support/engineStart.js")]
   // Whatever is installed on this machine, agents have a recognizer only in tests that ask for one.
-  const variables = Object.entries({ POCKETSPHINX_DIR: "off", ...environment }).map(([name, value]) => `${name}=${value}`)
+  const variables = Object.entries({ HEARING: "off", POCKETSPHINX_DIR: "off", ...environment }).map(([name, value]) => `${name}=${value}`)
   // Through env, because tap makes every Node process that it sees report its coverage. The engine exits when its input closes, as it does
   // when we exit.
   const child = spawn("env", ["-i", ...variables, process.execPath, ...words], { cwd: folder, stdio: ["pipe", "pipe", "pipe"] })

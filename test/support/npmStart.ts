@@ -18,7 +18,15 @@ export const npmStart = (t: Test, environment: Readonly<Record<string, string>> 
 /** Resolves when the service is ready. Whatever remains of it is killed when the test ends. */
 export const startService = async (t: Test, { cwd, words }: Command, environment: Readonly<Record<string, string>>) => {
   const folder = temporaryFolder(t)
-  const settings = { DATA_DIR: folder, HOME: folder, METRICS: "off", PATH: process.env["PATH"] ?? "", PORT: "0", ...environment }
+  const settings = {
+    DATA_DIR: folder,
+    HEARING: "off",
+    HOME: folder,
+    METRICS: "off",
+    PATH: process.env["PATH"] ?? "",
+    PORT: "0",
+    ...environment
+  }
   const variables = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
   // A separate process group, so that nothing that the command leaves behind outlives the test.
   const command = spawn("env", ["-i", ...variables, ...words], { cwd, detached: true, stdio: ["ignore", "pipe", "inherit"] })

@@ -3,7 +3,7 @@ import { frameMillis } from "#core/audio/Mulaw.ts"
 import type { Jsgf } from "./Grammar.ts"
 import type { Recognition } from "./Recognition.ts"
 import type { SphinxUtterance } from "./SphinxProcess.ts"
-import type { Span, Utterance } from "./Utterance.ts"
+import type { Span, Utterance } from "#adapters/shared/Utterance.ts"
 
 interface Follower {
   /** To be called after each frame. Only a callee who seems to be speaking is followed. */

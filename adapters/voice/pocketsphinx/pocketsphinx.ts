@@ -7,7 +7,7 @@ import type { Recognition, SphinxRequest } from "./Recognition.ts"
 import { leastScorePerFrame } from "./Sphinx.ts"
 import type { SphinxUtterance } from "./SphinxProcess.ts"
 import { makeFollower } from "./Follower.ts"
-import { makeUtterance } from "./Utterance.ts"
+import { makeUtterance } from "#adapters/shared/Utterance.ts"
 
 /** A score that no utterance falls below. */
 const worstScore = -120

@@ -1,6 +1,7 @@
 /**
  * What a callee has said that has not been understood yet: their voice, with a little of the silence around it. With seconds of silence, every
- * utterance would seem to match the grammar. A pause in the middle does not end it: "no" and "thank you" may be one sentence.
+ * utterance would seem to match a grammar, and other recognizers find nothing in it, or what was not said. A pause in the middle does not end it: "no"
+ * and "thank you" may be one sentence.
  */
 import { makeEnergyGate } from "#core/audio/EnergyGate.ts"
 import { encodeSample, frameMillis, frameSize } from "#core/audio/Mulaw.ts"
@@ -13,6 +14,8 @@ interface Heard {
   readonly untilMillis: number
   /** How much louder the voice is than the line's noise, in decibels. */
   readonly overNoise: number
+  /** How much of it is voice. */
+  readonly voicedMillis: number
   readonly span: Span
 }
 
@@ -26,7 +29,9 @@ export interface Utterance {
   readonly write: (samples: Int16Array) => void
   /** The span of an utterance that is still growing. Undefined unless somebody seems to be saying something that has not been taken yet. */
   readonly saying: () => Span | undefined
-  /** Only the last ten seconds are kept. */
+  /** How long that is; 0 if nobody seems to be saying anything. */
+  readonly sayingMillis: () => number
+  /** Only the last seconds are kept. */
   readonly audio: (span: Span) => Uint8Array
   /** Takes what was said; undefined if there was no voice since this was last called. */
   readonly heard: () => Heard | undefined
@@ -34,7 +39,6 @@ export interface Utterance {
   readonly forget: () => void
 }
 
-const longestFrames = 10_000 / frameMillis
 const leadFrames = 160 / frameMillis
 const tailFrames = 160 / frameMillis
 /** Longer pauses separate utterances. */
@@ -43,7 +47,9 @@ const longestPauseFrames = 1500 / frameMillis
 const leastVoicedFrames = 160 / frameMillis
 const longestBreathFrames = 500 / frameMillis
 
-export const makeUtterance = (): Utterance => {
+/** `keptMillis`: how much audio is kept, in whole frames. */
+export const makeUtterance = (keptMillis = 10_000): Utterance => {
+  const longestFrames = keptMillis / frameMillis
   const gate = makeEnergyGate()
   const ring = new Uint8Array(longestFrames * frameSize)
   /** Frames since the session began: now, at the first voice that is kept, and at the last one; undefined without voice. */
@@ -60,6 +66,7 @@ export const makeUtterance = (): Utterance => {
     first === undefined
       ? undefined
       : { from: Math.max(0, now - longestFrames, first - leadFrames), until: Math.min(now, last + 1 + tailFrames) }
+  const isSaying = (): boolean => newest !== undefined && voiced >= leastVoicedFrames && now - last <= longestBreathFrames
   const copy = ({ from, until }: Span): Uint8Array => {
     const audio = new Uint8Array((until - from) * frameSize)
     for (let frame = from; frame < until; frame++) {
@@ -86,7 +93,8 @@ export const makeUtterance = (): Utterance => {
       }
       now++
     },
-    saying: () => (newest === undefined || voiced < leastVoicedFrames || now - last > longestBreathFrames ? undefined : span()),
+    saying: () => (isSaying() ? span() : undefined),
+    sayingMillis: () => (isSaying() && first !== undefined ? (last + 1 - first) * frameMillis : 0),
     audio: copy,
     heard: () => {
       const whole = span()
@@ -97,6 +105,7 @@ export const makeUtterance = (): Utterance => {
         audio: copy(whole),
         fromMillis: Math.max(whole.from, first) * frameMillis,
         untilMillis: (last + 1) * frameMillis,
+        voicedMillis: voiced * frameMillis,
         overNoise: 20 * Math.log10(loudness / Math.max(1, voiced) / Math.max(1, gate.noise()))
       }
     },
