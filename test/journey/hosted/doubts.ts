@@ -37,8 +37,8 @@ export const toldOf = (carrier: Carrier): Readonly<Record<"placed" | "refused", 
 }
 
 /**
- * `left`: the calls that their engines recorded in their journals right before the first byte of their requests. `abandoned`: those that engines had
- * when they were killed, and that were written off.
+ * Of the calls that engines had when they were killed, `left` are those that they recorded in their journals right before the first byte of their
+ * requests, and `abandoned` those that were written off.
  */
 export const unplacedOf = (carrier: Carrier, left: Iterable<string>, abandoned: Iterable<string>): Unplaced => {
   const outcomes = outcomesOf(carrier)
