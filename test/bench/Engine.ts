@@ -9,7 +9,7 @@ import type { EmulatorAddress } from "./emulatorMain.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { parse } from "#test/support/prometheus.ts"
 
-const READY_TIMEOUT = "30 seconds"
+const READY_TIMEOUT = "2 minutes"
 const answerMillis = 60_000
 /** Shorter than the time for which the engine keeps an idle connection. */
 const idleMillis = 4000

@@ -33,6 +33,7 @@ import { nodes } from "./nodes.ts"
 import { originateHttp } from "./originateHttp.ts"
 import { rate } from "./rate.ts"
 import { recovery } from "./recovery.ts"
+import { redisAway } from "./redisAway.ts"
 import { start } from "./start.ts"
 import { statements } from "./statements.ts"
 import { unread } from "./unread.ts"
@@ -62,6 +63,7 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   recovery,
   failover,
   nodes,
+  redisAway,
   start,
   actors,
   gateway,

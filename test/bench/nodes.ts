@@ -1,19 +1,21 @@
 /**
  * One cap of ten for three engines, of which one decides, as callees saw it: how much of the slots' time is used by forty
- * campaigns, how soon a slot that one engine frees is used on another, and how two campaigns share it; and what a call costs two engines together.
- * The control is one engine alone.
+ * campaigns, how soon a slot that one engine frees is used on another, and how two campaigns share it; what a call costs two engines together; and how
+ * much faster two dial where their threads are what limits. The control is one engine alone.
+ *
+ * The busier an engine, the more calls share a statement or a turn of its event loop, and the less each of them costs. So the cost is also compared
+ * with that of one engine that has half as many calls a second, as each of two has.
  */
-import { Effect, Fiber } from "effect"
-import { randomBytes } from "node:crypto"
-import { join } from "node:path"
+import { Effect } from "effect"
 import type { AriEmulatorOptions } from "#test/emulators/ari/AriEmulator.ts"
 import type { CalleeEntry } from "#test/emulators/shared/CalleeLog.ts"
 import type { Benchmark, Options } from "./Benchmark.ts"
-import { judging, startChild } from "./Child.ts"
+import { sharedBy, startCallNode } from "./CallNode.ts"
+import { judging } from "./Child.ts"
 import { csvOf, talksThenHangsUp } from "./Contacts.ts"
-import { type Database, startDatabase } from "./Database.ts"
+import { startDatabase } from "./Database.ts"
 import { startEmulator } from "./Emulator.ts"
-import { createCampaign, type Engine, engineEnvironment, prepare, startEngine } from "./Engine.ts"
+import { createCampaign, prepare, startEngine } from "./Engine.ts"
 import { quantile } from "./Figure.ts"
 import { treeSecondsOf } from "./TreeCpu.ts"
 
@@ -30,6 +32,16 @@ const burst = ({ quick }: Options): Plan => ({
   contactsEach: quick ? 200 : 8000,
   far: { media: false, ringMillis: 100, talkMillis: 200 }
 })
+/** Fewer calls, each of which holds the thread of its engine for this long: see `heldUpMain.ts`. */
+const DIAL_MILLIS = 6
+const heldUp = ({ quick }: Options): Plan => ({
+  ...burst({ quick }),
+  contactsEach: quick ? 200 : 4000,
+  environment: { DIAL_MILLIS: String(DIAL_MILLIS) },
+  file: "heldUpMain.ts"
+})
+/** The share of the calls after which engines have compiled what they run, each for itself. */
+const WARM_UP = 0.25
 /** In how many dials in a row the two campaigns have to be served alike. */
 const inARow = 100
 
@@ -38,48 +50,36 @@ interface Plan {
   readonly cap: number
   readonly contactsEach: number
   readonly far: AriEmulatorOptions
+  readonly environment?: Readonly<Record<string, string>>
+  /** See `startEngine`. */
+  readonly file?: string
 }
 
 interface Dialed {
   readonly entries: ReadonlyArray<CalleeEntry>
   /** Which engine had a call. */
   readonly nodes: ReadonlyMap<string, string>
-  /** CPU milliseconds of all engines for each call. */
+  /** CPU milliseconds of all engines for each call, after the warm-up. */
   readonly cpuMillis: number
+  /** How many calls left in each second, from the warm-up to the last one. */
+  readonly rate: number
 }
 
 /** The campaign of a number, by the list that it was in. */
 const campaignOf = (number: string, { contactsEach }: Plan): number => Math.floor((Number(number.slice(5, 11)) - 200_000) / contactsEach)
-
-const startCallNode = Effect.fnUntraced(function* (
-  engine: Engine,
-  database: Database,
-  shared: Readonly<Record<string, string>>,
-  name: string
-) {
-  const found = yield* Effect.forkChild(engine.child.line(new RegExp(`"node":"${name}"`)))
-  const folder = join(database.folder, name)
-  const environment = engineEnvironment({ folder, url: database.url }, { ...shared, NODE_NAME: name })
-  const { pid } = yield* startChild({ environment, file: "../../runtime/start.js" })
-  yield* Fiber.join(found)
-  return pid
-})
 
 const secondsOf = (pids: ReadonlyArray<number>) => Effect.sync(() => pids.reduce((sum, pid) => sum + (treeSecondsOf(pid) ?? Number.NaN), 0))
 
 /** Runs all campaigns at once, with these call nodes beside the engine. */
 const dial = (plan: Plan, callNodes: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const { campaigns, cap, contactsEach, far } = plan
+    const { campaigns, cap, contactsEach, far, file = "../../runtime/start.js" } = plan
+    const contacts = campaigns * contactsEach
     const database = yield* startDatabase()
     const emulator = yield* judging(startEmulator(far))
-    const shared = {
-      FILES_DIR: join(database.folder, "files"),
-      ORG_CONCURRENCY: String(cap),
-      SECRETS_KEY: randomBytes(32).toString("hex")
-    }
-    const engine = yield* startEngine(database, { environment: shared })
-    const nodePids = yield* Effect.forEach(callNodes, (name) => startCallNode(engine, database, shared, name))
+    const environment = { ...sharedBy(database), ...plan.environment, ORG_CONCURRENCY: String(cap) }
+    const engine = yield* startEngine(database, { environment, file })
+    const nodePids = yield* Effect.forEach(callNodes, (name) => startCallNode(engine, database, { environment, file, name }))
     const agentId = yield* prepare(engine, emulator)
     const ids: Array<number> = []
     for (let campaign = 0; campaign < campaigns; campaign++)
@@ -87,15 +87,23 @@ const dial = (plan: Plan, callNodes: ReadonlyArray<string>) =>
         yield* createCampaign(engine, agentId, csvOf(contactsEach, talksThenHangsUp, campaign * contactsEach), { max_concurrency: cap })
       )
     const spent = secondsOf([engine.child.pid, ...nodePids])
-    const before = yield* spent
     yield* Effect.forEach(ids, (id) => engine.post(`/campaign/${id}/start`), { discard: true })
-    yield* emulator.until(({ live, originates }) => originates >= campaigns * contactsEach && live === 0)
+    yield* emulator.until(({ originates }) => originates >= WARM_UP * contacts)
+    const [before, { originates: warm }] = [yield* spent, yield* emulator.counts]
+    yield* emulator.until(({ live, originates }) => originates >= contacts && live === 0)
     const open = Effect.promise(() => database.sql`SELECT FROM attempts WHERE state NOT IN ('ended', 'void') LIMIT 1`)
     yield* Effect.repeat(Effect.delay(open, LOOK_AGAIN), { until: ({ length }) => length === 0 })
-    const cpuMillis = (((yield* spent) - before) * 1000) / (campaigns * contactsEach)
+    const cpuMillis = (((yield* spent) - before) * 1000) / (contacts - warm)
     const rows = yield* Effect.promise(() => database.sql<Array<{ id: string; node: string }>>`SELECT id::text, node FROM attempts`)
-    return { cpuMillis, entries: yield* emulator.entries, nodes: new Map(rows.map(({ id, node }) => [id, node])) } satisfies Dialed
+    const entries = yield* emulator.entries
+    return { cpuMillis, entries, nodes: new Map(rows.map(({ id, node }) => [id, node])), rate: rateOf(entries) } satisfies Dialed
   }).pipe(Effect.scoped)
+
+const rateOf = (entries: ReadonlyArray<CalleeEntry>): number => {
+  const times = entries.filter(({ kind }) => kind === "originate").map(({ at }) => at)
+  const warm = times.slice(Math.floor(WARM_UP * times.length))
+  return (1000 * (warm.length - 1)) / ((warm.at(-1) ?? 0) - (warm[0] ?? 0))
+}
 
 /** From the moment when the slots were first full until the last contact was dialed. */
 const whileFull = (entries: ReadonlyArray<CalleeEntry>) => {
@@ -148,6 +156,10 @@ export const nodes: Benchmark = {
     const alone = slotsOf(yield* dial(crowd(options), []))
     const busy = yield* dial(burst(options), ["left"])
     const busyAlone = yield* dial(burst(options), [])
+    const half = { ...burst(options), environment: { CALL_RATE: String(Math.max(1, Math.round(busy.rate / 2))) } }
+    const halfBusy = yield* dial({ ...half, contactsEach: Math.ceil(half.contactsEach / 2) }, [])
+    const held = yield* dial(heldUp(options), ["left"])
+    const heldAlone = yield* dial(heldUp(options), [])
     const shared = largestShare(yield* dial(pair(options), callNodes), pair(options))
     const elsewhere = (share: number, goal: number) => ({
       name: `nodes: from a slot freed on one engine to an originate on another, p${100 * share}`,
@@ -173,6 +185,20 @@ export const nodes: Benchmark = {
         unit: "ms",
         goal: { atMost: 1.15 * busyAlone.cpuMillis },
         control: busyAlone.cpuMillis
+      },
+      {
+        name: "nodes: the same, next to one engine with half as many calls a second",
+        value: busy.cpuMillis,
+        unit: "ms",
+        control: halfBusy.cpuMillis
+      },
+      { name: "nodes: calls a second in these runs", value: busy.rate, unit: "1/s", control: busyAlone.rate },
+      {
+        name: `nodes: calls a second of two engines whose calls each hold the thread for ${DIAL_MILLIS} ms`,
+        value: held.rate,
+        unit: "1/s",
+        goal: { atLeast: 1.8 * heldAlone.rate },
+        control: heldAlone.rate
       }
     ]
   })
