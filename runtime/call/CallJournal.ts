@@ -36,7 +36,9 @@ const AT_ONCE = 6
 
 /** Per campaign, so that a campaign whose rows are locked does not hold up others; single calls have their own lane. */
 const gather = <Item, Result>(write: (items: ReadonlyArray<Item>) => Effect.Effect<ReadonlyArray<Result>>) =>
-  Effect.flatMap(RecordPause, (restMillis) => makeGathering<CampaignId | undefined, Item, Result>({ atOnce: AT_ONCE, restMillis, write }))
+  Effect.flatMap(RecordPause, ({ between }) =>
+    makeGathering<CampaignId | undefined, Item, Result>({ atOnce: AT_ONCE, restMillis: between, write })
+  )
 
 export class CallJournal extends Context.Service<
   CallJournal,

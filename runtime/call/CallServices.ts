@@ -51,7 +51,7 @@ export const callServices = Effect.gen(function* () {
     pass: yield* PassDialPoint,
     rate: yield* CallRate,
     realMillis: yield* RealMillis,
-    recordPauseMillis: yield* RecordPause,
+    recordPauseMillis: (yield* RecordPause).afterEnd,
     sockets: yield* MediaSockets,
     transfers: yield* TransferDepartures
   }

@@ -371,7 +371,7 @@ export const layerOf = (
     agentsOf(world),
     lockOf(world),
     Layer.merge(CallsElsewhere.layer, CallNodes.layerNone),
-    Layer.succeed(RecordPause, 0),
+    Layer.succeed(RecordPause, { afterEnd: 0, between: 0 }),
     Layer.succeed(RealMillis, () => world.realMillis),
     Layer.succeed(ContextFetcher, { fetch: (question) => Effect.suspend(() => world.fetch(question)) }),
     Layer.succeed(TrunkSettings, { find: () => Effect.sync(() => world.trunk), prove: () => Effect.void, refuseCaller: () => Effect.void }),
