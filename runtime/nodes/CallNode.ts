@@ -27,7 +27,7 @@ import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { CarriedCalls } from "./CarriedCalls.ts"
 import { Dispatcher } from "./Dispatcher.ts"
 import { isProof, MOST_BYTES_OF_STRANGERS, proofOf } from "./handshake.ts"
-import { type FromNode, PROTOCOL, SILENT_MILLIS, type ToNode } from "./messages.ts"
+import { type FromNode, isUnhurried, PROTOCOL, SILENT_MILLIS, type ToNode } from "./messages.ts"
 import { NodeLink } from "./NodeLink.ts"
 import { RemoteTransfers } from "./RemoteTransfers.ts"
 
@@ -170,7 +170,7 @@ export const layerLinks = Layer.effect(
       followed: (link, { nonce }) => {
         carried.lost()
         fork(carried.renewAll)
-        dispatcher.follow((message) => link.send(message))
+        dispatcher.follow((message) => link.send(message, isUnhurried(message)))
         dispatcher.say({ _tag: "Has", callIds: carried.callIds(), proof: proofOf(sealer, "call node", journal, nonce) })
         sayRoom()
       },

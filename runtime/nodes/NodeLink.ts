@@ -1,11 +1,15 @@
 /**
  * One end of the websocket between the dispatcher and a call node: JSON messages, and silence noticed. The messages of one turn of the event loop
- * leave together, as one array, because sending and reading a frame costs more than most messages.
+ * leave together, as one array, because sending and reading a frame costs more than most messages. A message that nobody waits for leaves with the
+ * next one that somebody does, in the order in which they were said.
  */
 import { SILENT_MILLIS } from "./messages.ts"
 
 /** More than this does not wait for the end of the turn: a frame must stay far below the longest one that the other end accepts. */
 const MOST_WAITING = 1_048_576
+
+/** How long a message that nobody waits for may wait for others. */
+const PATIENT_MILLIS = 5
 
 /** Close codes of websockets (RFC 6455). */
 const GOING_AWAY = 1001
@@ -28,6 +32,9 @@ export class NodeLink<In, Out> {
   readonly #silence = setTimeout(() => this.close(), SILENT_MILLIS)
   readonly #flush = (): void => this.#sendWaiting()
   #isOpen = true
+  /** It leaves at the end of this turn. */
+  #isDue = false
+  #patience: NodeJS.Timeout | undefined
   /** What is to be sent, in JSON and without the end of the array; empty if nothing is. */
   #waiting = ""
 
@@ -36,12 +43,17 @@ export class NodeLink<In, Out> {
     this.#ends = ends
   }
 
-  /** A message on a link that is closed is lost. */
-  send(message: Out): void {
+  /** A message on a link that is closed is lost. `isPatient`: nobody waits for it. */
+  send(message: Out, isPatient = false): void {
     if (!this.#isOpen) return
-    if (this.#waiting === "") setImmediate(this.#flush)
     this.#waiting += `${this.#waiting === "" ? "[" : ","}${JSON.stringify(message)}`
-    if (this.#waiting.length > MOST_WAITING) this.#sendWaiting()
+    if (this.#waiting.length > MOST_WAITING) return this.#sendWaiting()
+    if (this.#isDue) return
+    if (isPatient) this.#patience ??= setTimeout(this.#flush, PATIENT_MILLIS)
+    else {
+      this.#isDue = true
+      setImmediate(this.#flush)
+    }
   }
 
   /** The other end has sent this. */
@@ -64,6 +76,9 @@ export class NodeLink<In, Out> {
   #sendWaiting(): void {
     const text = this.#waiting
     this.#waiting = ""
+    this.#isDue = false
+    clearTimeout(this.#patience)
+    this.#patience = undefined
     // Too much waits to be sent if the other end does not read.
     if (text !== "" && this.#isOpen && !this.#socket.sendText(`${text}]`)) this.#shut()
   }

@@ -95,3 +95,8 @@ export type FromNode =
   | { readonly _tag: "Feedback"; readonly organizationId: OrganizationId; readonly runId: RunId; readonly event: FeedbackEvent }
   /** Callees must not be called again. */
   | { readonly _tag: "OptedOut"; readonly organizationId: OrganizationId; readonly phoneNumbers: ReadonlyArray<string> }
+
+/** Nobody waits for these: whatever depends on them is in the database as well, or has been said before. */
+const unhurried: ReadonlySet<FromNode["_tag"]> = new Set(["Gone", "GreetingMissed", "Placed", "Recorded"])
+
+export const isUnhurried = ({ _tag }: FromNode): boolean => unhurried.has(_tag)

@@ -2,6 +2,7 @@
 import { setImmediate as turn } from "node:timers/promises"
 import t from "tap"
 import { NodeLink } from "#runtime/nodes/NodeLink.ts"
+import { untilTrue } from "#test/support/until.ts"
 
 interface Word {
   readonly _tag: string
@@ -39,6 +40,22 @@ t.test("what is said in one turn leaves in one frame, in order", async (t) => {
   link.send({ _tag: "Three" })
   await turn()
   t.strictSame(frames, ['[{"_tag":"One"},{"_tag":"Two"}]', '[{"_tag":"Three"}]'])
+})
+
+t.test("what nobody waits for leaves with what somebody does, in order, and by itself before long", async (t) => {
+  const { frames, link } = open()
+  // Unless the machine stands still between the two turns.
+  await untilTrue("a frame of both", async () => {
+    link.send({ _tag: "One" }, true)
+    await turn()
+    link.send({ _tag: "Two" })
+    await turn()
+    return frames.at(-1) === '[{"_tag":"One"},{"_tag":"Two"}]'
+  })
+  const before = frames.length
+  link.send({ _tag: "Three" }, true)
+  await untilTrue("its frame", () => frames.length > before)
+  t.equal(frames.at(-1), '[{"_tag":"Three"}]')
 })
 
 t.test("a frame does not grow without limit", async (t) => {
