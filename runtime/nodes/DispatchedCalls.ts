@@ -99,6 +99,8 @@ export class DispatchedCalls {
   readonly #expected = new Map<string, Expected>()
   /** Until when each call that was allowed to leave may still do so. */
   readonly #grants = new Map<string, SteadyMillis>()
+  /** Calls whose lines are free, and that are only being recorded, by the journals of their nodes. */
+  readonly #ended = new Map<string, Set<CallId>>()
   readonly #transfers: DispatchedTransfers
   #isStopping = false
 
@@ -142,8 +144,9 @@ export class DispatchedCalls {
     )
   }
 
+  /** Calls that are only being recorded take no room. */
   countOn(journal: string): number {
-    let count = this.#means.elsewhere.countOn(journal)
+    let count = this.#means.elsewhere.countOn(journal) - (this.#ended.get(journal)?.size ?? 0)
     for (const expected of this.#stillExpected()) if (expected.journal === journal) count++
     return count
   }
@@ -189,6 +192,7 @@ export class DispatchedCalls {
   /** The node can no longer be heard. */
   lost(node: Node): void {
     this.#transfers.lost(node)
+    this.#ended.delete(node.journal)
     for (const [callId, call] of this.#calls) {
       if (call.node !== node) continue
       this.#calls.delete(callId)
@@ -250,10 +254,7 @@ export class DispatchedCalls {
         this.#over(call, report.how, report.refusal)
         break
       case "LineFree":
-        dialing.departure.giveBack()
-        // A call that may still appear keeps its slot; see `runtime/call/Doubts.ts`.
-        if (report.how._tag === "Void" || report.how.inferred !== "unseen") this.#means.slots.release(callId)
-        watcher.lineFree?.(report.how)
+        this.#lineFree(call, report.how)
         break
       case "GreetingMissed":
         watcher.greetingMissed?.()
@@ -335,9 +336,19 @@ export class DispatchedCalls {
     watcher.over?.(how, { attempt, refusal, trunk })
   }
 
-  #gone({ attempt, trunk, watcher }: DispatchedCall): void {
+  #lineFree({ attempt: { callId }, dialing, node, watcher }: DispatchedCall, how: Over): void {
+    dialing.departure.giveBack()
+    const ended = this.#ended.get(node.journal) ?? new Set()
+    this.#ended.set(node.journal, ended.add(callId))
+    // A call that may still appear keeps its slot; see `runtime/call/Doubts.ts`.
+    if (how._tag === "Void" || how.inferred !== "unseen") this.#means.slots.release(callId)
+    watcher.lineFree?.(how)
+  }
+
+  #gone({ attempt, node, trunk, watcher }: DispatchedCall): void {
     const { callId } = attempt
     this.#calls.delete(callId)
+    this.#ended.get(node.journal)?.delete(callId)
     this.#transfers.gone(callId)
     this.#means.local.settled(callId)
     trunk.dismiss(callId)

@@ -85,7 +85,10 @@ const make = Effect.fnUntraced(function* (time: PacerTime) {
     scope,
     settle: (callId, needsAudio) => slots.move(callId, scope(!needsAudio).key, scope(needsAudio).key),
     isFull: () => everywhere(true) >= limit() + nodes.limit(),
-    here: () => ({ all: hereWith(true) + hereWith(false), calls: placed(), limit: limit() }),
+    here: () => {
+      const calls = placed()
+      return { all: calls + hereWith(false), calls, limit: limit() }
+    },
     join: (joined) => {
       nodes = joined
     },
