@@ -24,6 +24,7 @@ export const campaignEvents = [
   "telephony_outage",
   "agent_archived",
   "agent_unfinished",
+  "agent_cannot_hear",
   "settings_updated",
   "schedule_window_closed",
   "schedule_window_opened",

@@ -51,6 +51,7 @@ import { goFirst } from "./process/ownPriority.ts"
 import * as events from "./events.ts"
 import * as farewell from "./farewell.ts"
 import { ownAddress } from "./lock/ownAddress.ts"
+import * as Deafness from "#core/model/Deafness.ts"
 import * as plugins from "./plugins.ts"
 import * as ports from "./ports.ts"
 import * as postgres from "./postgres/postgres.ts"
@@ -118,7 +119,7 @@ const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer, agen
   Layer.provideMerge(
     Layer.merge(TelephonyConfigs.layer, Layer.merge(PhoneNumbers.layer, NumberImports.layer).pipe(Layer.provide(NationalNumbers.layer)))
   ),
-  Layer.provide(rateLimit),
+  Layer.provide([rateLimit, Deafness.layer]),
   Layer.provideMerge(events.seen),
   Layer.provideMerge(Engine.asked)
 )

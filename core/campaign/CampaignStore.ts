@@ -177,8 +177,13 @@ export const progress = (sql: Sql, organizationId: OrganizationId, id: CampaignI
  * before the campaign's own, in the same order as archiving takes them.
  */
 export const lockAgent = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
-  sql<{ readonly agentId: AgentId; readonly isActive: boolean; readonly definition: JsonObject | null }>`
-    SELECT a.id AS agent_id, a.status = 'active' AS is_active, d.definition
+  sql<{
+    readonly agentId: AgentId
+    readonly isActive: boolean
+    readonly definition: JsonObject | null
+    readonly configurations: JsonObject | null
+  }>`
+    SELECT a.id AS agent_id, a.status = 'active' AS is_active, d.definition, d.configurations
     FROM agents a LEFT JOIN agent_definitions d ON d.id = a.current_definition_id
     WHERE a.id = (SELECT agent_id FROM campaigns WHERE organization_id = ${organizationId} AND id = ${id}) FOR SHARE OF a`.pipe(
     Effect.map((rows) => rows[0])
@@ -246,6 +251,13 @@ export const run = (sql: Sql, organizationId: OrganizationId, id: CampaignId, { 
       WHERE e.ordinal = 1 OR c.state = 'completed' ORDER BY e.ordinal
     )
     SELECT state, dial_epoch FROM changed`.pipe(Effect.map((rows) => rows[0]))
+}
+
+/** Says in the log of a campaign that starts or resumes that its agent cannot hear. */
+export const noteDeafness = (sql: Sql, organizationId: OrganizationId, id: CampaignId, reason: string) => {
+  const message = "The agent asks questions and cannot hear the answers at present, only keys."
+  return sql`${intoCampaignLog(sql)}
+    SELECT ${organizationId}::int, ${id}::int, ${logEntry(sql, { level: "warning", event: "agent_cannot_hear", message, details: { reason } })}`
 }
 
 /** The state that a change found, and whether the change was made. */

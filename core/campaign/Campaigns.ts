@@ -10,6 +10,8 @@ import { requiredVariablesOf } from "#core/agent/AgentGraph.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { Compatibility } from "#core/Compatibility.ts"
 import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import type { JsonObject } from "#core/Json.ts"
+import { Deafness } from "#core/model/Deafness.ts"
 import type { QuotaFull } from "#core/organization/Quota.ts"
 import { hasRoom, within } from "#core/organization/QuotaStore.ts"
 import { Signals, type StopUnconfirmed } from "#core/Signals.ts"
@@ -139,7 +141,8 @@ export class Campaigns extends Context.Service<
         configs: yield* TelephonyConfigs,
         signals: yield* Signals,
         source: yield* ContactSource,
-        rateLimit: yield* DefaultRateLimit
+        rateLimit: yield* DefaultRateLimit,
+        deaf: yield* Deafness
       }
       const { sql } = ports
       const get = Effect.fnUntraced(function* (organizationId: OrganizationId, id: CampaignId) {
@@ -206,6 +209,7 @@ interface Ports {
   readonly signals: Signals["Service"]
   readonly source: ContactSource["Service"]
   readonly rateLimit: number
+  readonly deaf: (typeof Deafness)["Service"]
 }
 
 const startable = { start: ["draft", "paused"], resume: ["paused"] } as const
@@ -283,10 +287,16 @@ const run = Effect.fnUntraced(function* (ports: Ports, organizationId: Organizat
     yield* satisfied(requiredVariablesOf(agent.definition) ?? [], campaign.sourceSync.variables)
     if (campaign.sourceSync.hasExtensions === true) yield* callable(ports, organizationId, id, config.extensions)
     if (left === "paused") yield* store.dropWaiting(sql, organizationId, id)
-    return yield* store.run(sql, organizationId, id, { left, telephonyConfigurationId: config.id })
+    const now = yield* store.run(sql, organizationId, id, { left, telephonyConfigurationId: config.id })
+    const why = asksQuestions(agent.definition) ? yield* ports.deaf(organizationId, agent.configurations ?? {}) : undefined
+    if (now?.state === "running" && why !== undefined) yield* store.noteDeafness(sql, organizationId, id, why)
+    return now
   }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
   if (now?.state === "running") yield* signals.campaignRunning(id, String(now.dialEpoch))
 })
+
+/** A node with an edge waits for an answer. */
+const asksQuestions = ({ edges }: JsonObject): boolean => Array.isArray(edges) && edges.length > 0
 
 /** The extensions that a new list may contain. Errors of the configuration are reported once the list has been read. */
 const extensionsOf = (configs: TelephonyConfigs["Service"], organizationId: OrganizationId, id: TelephonyConfigId | undefined) =>

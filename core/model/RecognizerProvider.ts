@@ -10,15 +10,19 @@ import type { SpeechToText } from "./SpeechToText.ts"
 export interface RecognizerProvider extends ServiceProvider<"stt"> {
   /** Takes the configuration as it is stored. A recognizer that cannot be used fails when it is opened. */
   readonly recognizer: (config: JsonObject, host: ServiceHost) => SpeechToText
+  /** Why no recognizer of this provider can be opened at present, if that is known before one is; undefined if it can. */
+  readonly unready?: (() => string | undefined) | undefined
 }
 
 interface Definition<Fields extends CredentialFields> extends ServiceDefinition<"stt", Fields> {
   readonly recognizer: (config: ConfigOf<Fields>, host: ServiceHost) => SpeechToText
+  readonly unready?: RecognizerProvider["unready"]
 }
 
 /** Derives the type of `config` from the fields. A configuration that does not fit them yields a recognizer that cannot be opened. */
 export const defineRecognizer = <const Fields extends CredentialFields>(definition: Definition<Fields>): RecognizerProvider => ({
   ...defineService(definition),
+  unready: definition.unready,
   recognizer: (given, host) =>
     serviceOf(
       definition,

@@ -5,6 +5,8 @@ import { Agents } from "#core/agent/Agents.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import * as Stops from "#core/campaign/stops.ts"
+import type { AgentId } from "#core/Id.ts"
+import { Deafness } from "#core/model/Deafness.ts"
 import { Signals, StopUnconfirmed } from "#core/Signals.ts"
 import {
   column,
@@ -167,6 +169,33 @@ test(t, "simultaneous pauses and resumes: each applies to the state that the pre
   )
   t.equal(events.length, wins + 1)
 })
+
+test(
+  t,
+  "given an agent that asks questions and cannot hear, when its campaign starts, then the log says so before the first dial",
+  function* (t) {
+    const reason = "the model could not be fetched"
+    const startedBy = (agentId: AgentId, why: string | undefined) =>
+      Effect.gen(function* () {
+        const { id } = yield* makeCampaign({ agentId })
+        const { logs } = yield* Campaigns.use((anew) => anew.start(ours, id)).pipe(
+          Effect.provide(Layer.fresh(Campaigns.layer)),
+          Effect.provideService(Deafness, () => Effect.succeed(why))
+        )
+        return logs
+      })
+    const asking = yield* makeAgent()
+    const told = yield* startedBy(asking.id, reason)
+    t.match(told.at(-1), { event: "agent_cannot_hear", level: "warning", message: /cannot hear/, details: { reason } })
+    const { nodes, ...rest } = definition()
+    const silent = yield* agents.create(ours, { name: "Bob", definition: { ...rest, nodes: nodes.slice(0, 1), edges: [] } })
+    const cases = [yield* startedBy(asking.id, undefined), yield* startedBy(silent.id, reason)]
+    t.notOk(
+      cases.flat().some(({ event }) => event === "agent_cannot_hear"),
+      "but not of one that hears, or that asks nothing"
+    )
+  }
+)
 
 test(t, "given an agent being archived while its campaign starts, then the campaign never keeps running", function* (t) {
   const states = yield* Effect.forEach(Array.from({ length: 10 }), () =>

@@ -14,5 +14,6 @@ export const moonshineProvider = (options: Parameters<typeof moonshine>[0]) =>
       ...(options.languages === undefined ? {} : { languages: options.languages })
     },
     fields: {},
+    unready: options.unready,
     recognizer: () => moonshine(options)
   })
