@@ -8,7 +8,8 @@ import type { LeadIn } from "#adapters/voice/moonshine/TranscriptionModel.ts"
 import { makeModelShelf } from "#adapters/voice/moonshine/ModelShelf.ts"
 import type { MoonshineSize } from "#adapters/voice/moonshine/MoonshineFiles.ts"
 import { moonshineProvider } from "#adapters/voice/moonshine/provider.ts"
-import { makeTranscriber } from "#adapters/voice/moonshine/Transcriber.ts"
+import { findOwnModel } from "#adapters/voice/moonshine/OwnModel.ts"
+import { makeTranscriber, type TranscriptionModels } from "#adapters/voice/moonshine/Transcriber.ts"
 import { pocketsphinxProvider } from "#adapters/voice/pocketsphinx/provider.ts"
 import { makeRecognition } from "#adapters/voice/pocketsphinx/Recognition.ts"
 import { findSphinx } from "#adapters/voice/pocketsphinx/SphinxFiles.ts"
@@ -16,6 +17,7 @@ import { isAddressName, isSecret } from "#core/model/ModelSecrets.ts"
 import type { TextToSpeech } from "#core/model/TextToSpeech.ts"
 import { type AnyServiceProvider, none, ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
+import { npmEnvironment } from "./config/config.ts"
 import { countPool } from "./metrics/SpeechMetrics.ts"
 import { FliteVoices } from "./voice/FliteVoices.ts"
 import { BadAdapter, isInstalled, isProviderName, isRecord, loadPackage } from "./adapterPackage.ts"
@@ -77,11 +79,7 @@ const leadInBy = (voice: TextToSpeech): Effect.Effect<LeadIn> =>
     )
   )
 
-const moonshineBy = Effect.fnUntraced(function* ({ hearing, models: root }: HearingOptions, voice: TextToSpeech) {
-  if (hearing === "off") return []
-  const sizes = moonshineSizes[hearing]
-  if (sizes === undefined) return yield* new BadAdapter({ message: `HEARING names ${hearing}` })
-  const { models, unready } = yield* makeModelShelf({ root, sizes, leadIn: leadInBy(voice) })
+const transcriberOf = Effect.fnUntraced(function* (models: () => TranscriptionModels) {
   const transcriber = yield* makeTranscriber({
     models,
     atOnce: processes,
@@ -91,7 +89,22 @@ const moonshineBy = Effect.fnUntraced(function* ({ hearing, models: root }: Hear
   })
   const running = () => Math.min(processes, transcriber.depth())
   yield* countPool("moonshine", { running, waiting: () => transcriber.depth() - running() })
-  return [moonshineProvider({ transcriber, model: hearing, languages: ["en"], unready })]
+  return transcriber
+})
+
+const moonshineBy = Effect.fnUntraced(function* ({ hearing, models: root }: HearingOptions, voice: TextToSpeech) {
+  if (hearing === "off") return []
+  const sizes = moonshineSizes[hearing]
+  if (sizes !== undefined) {
+    const { models, unready } = yield* makeModelShelf({ root, sizes, leadIn: leadInBy(voice), environment: npmEnvironment() })
+    return [moonshineProvider({ transcriber: yield* transcriberOf(models), model: hearing, languages: ["en"], unready })]
+  }
+  const own = findOwnModel(hearing)
+  if (typeof own === "string")
+    return yield* new BadAdapter({ message: `HEARING names ${hearing}, which is no folder with a model: ${own}` })
+  const { languages, model } = own
+  const transcriber = yield* transcriberOf(() => ({ careful: model, quick: undefined }))
+  return [moonshineProvider({ transcriber, model: model.name, languages, unready: () => undefined })]
 })
 
 const pocketsphinxIn = Effect.fnUntraced(function* ({ folder, listening }: PocketsphinxOptions) {

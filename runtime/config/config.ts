@@ -188,7 +188,7 @@ const table = {
       name: "HEARING",
       default: "moonshine",
       description:
-        "What recognizes what callees say, if an agent chooses nothing else: `moonshine`, which is fetched from npm once (95 MB) and uses its larger model while no callee has to wait for it; `moonshine-base` or `moonshine-tiny`, only the larger or the smaller one; a folder with [a model of your own](#speech-and-language-services); or `off`.",
+        "What transcribes what callees say, on this machine: `moonshine`, which is fetched from npm once (95 MB) and uses its larger model while no callee has to wait for it; `moonshine-base` or `moonshine-tiny`, only the larger or the smaller one; a folder with [a model of your own](#speech-and-language-services); or `off`.",
       allowed: "moonshine, moonshine-base, moonshine-tiny, a path, or off"
     }
   ),
@@ -391,3 +391,8 @@ export class Config extends Context.Service<Config, Settings>()("runtime/config/
   )
   static readonly layerOf = (environment: Environment) => Layer.effect(Config, read(environment))
 }
+
+const npmVariable =
+  /^(?:path|home|userprofile|(?:local)?appdata|systemroot|comspec|tmpdir|te?mp|npm_config_.*|\w+_proxy|node_extra_ca_certs)$/i
+/** What npm needs of the environment, which also holds secrets. */
+export const npmEnvironment = () => Object.fromEntries(Object.entries(process.env).filter(([name]) => npmVariable.test(name)))

@@ -283,6 +283,24 @@ t.test("given PocketSphinx in a folder, then it is the recognizer of agents that
   t.strictSame(find("stt", "pocketsphinx")?.manifest.languages, ["en"])
 })
 
+t.test("given a model of the operator's own in a folder, then it is the recognizer of agents that choose none", async (t) => {
+  const hearingIn = async (name: string, files: Readonly<Record<string, string>>) => {
+    const path = join(folder, "models", name)
+    await mkdir(path, { recursive: true })
+    for (const [file, text] of Object.entries(files)) await writeFile(join(path, file), text)
+    return services({ HEARING: path })
+  }
+  const whisper = await hearingIn("whisper", { "tiny-encoder.onnx": "", "tiny-decoder.int8.onnx": "", "tiny-tokens.txt": "" })
+  t.equal(whisper.defaults.stt, "moonshine")
+  t.equal(whisper.find("stt", "moonshine")?.manifest.languages, undefined)
+  const described = JSON.stringify({ languages: ["zh"], modelConfig: { senseVoice: { model: "model.onnx" }, tokens: "tokens.txt" } })
+  const sense = await hearingIn("sense", { "model.onnx": "", "tokens.txt": "", "recognizer.json": described })
+  t.strictSame(sense.find("stt", "moonshine")?.manifest.languages, ["zh"])
+  t.match(await refusal(hearingIn("empty", {})), /^HEARING names .*empty, which is no folder with a model: it has neither recognizer\.json/)
+  t.match(await refusal(hearingIn("bad", { "recognizer.json": "{}" })), /: its recognizer\.json has no modelConfig$/)
+  t.match(await refusal(services({ HEARING: join(folder, "nowhere") })), /^HEARING names .*nowhere.*ENOENT/)
+})
+
 t.test("given services in packages, when they are named, then they are available beside the built-in ones", async (t) => {
   await install("language-model-parrot", parrot(`{ api_key: Credential.secret({ label: "Key" }) }`))
   await install(

@@ -21,7 +21,10 @@ export const moonshineUnavailable = async (): Promise<string | undefined> => {
   // The process that fetches them does not keep this one alive.
   const alive = setInterval(() => {}, 1000)
   const why = await Effect.runPromise(
-    Effect.match(fetchMoonshine({ root: moonshineRoot, sizes }), { onSuccess: () => undefined, onFailure: ({ message }) => message })
+    Effect.match(fetchMoonshine({ root: moonshineRoot, sizes }, process.env), {
+      onSuccess: () => undefined,
+      onFailure: ({ message }) => message
+    })
   )
   clearInterval(alive)
   if (why !== undefined && process.env["CI"] === "true") throw new Error(why)

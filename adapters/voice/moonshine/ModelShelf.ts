@@ -1,6 +1,6 @@
 /** Moonshine's models on this machine: those that are missing are fetched while the engine already works. */
 import { Effect, type Scope } from "effect"
-import { fetchMoonshine } from "./fetchMoonshine.ts"
+import { fetchMoonshine, type NpmEnvironment } from "./fetchMoonshine.ts"
 import { findMoonshine, type MoonshineSize } from "./MoonshineFiles.ts"
 import type { TranscriptionModels } from "./Transcriber.ts"
 import type { LeadIn, TranscriptionModel } from "./TranscriptionModel.ts"
@@ -17,6 +17,7 @@ interface ShelfOptions {
   /** The models that are wanted, the first of which is fetched first. */
   readonly sizes: ReadonlyArray<MoonshineSize>
   readonly leadIn: Effect.Effect<LeadIn>
+  readonly environment: NpmEnvironment
 }
 
 const firstRetryMillis = 30_000
@@ -25,7 +26,7 @@ const longestRetryMillis = 30 * 60_000
 const onItsWay = "the model that recognizes speech is still being fetched"
 
 /** Looks for the models, and fetches what is missing until the scope is closed. */
-export const makeModelShelf = ({ leadIn, root, sizes }: ShelfOptions): Effect.Effect<ModelShelf, never, Scope.Scope> =>
+export const makeModelShelf = ({ environment, leadIn, root, sizes }: ShelfOptions): Effect.Effect<ModelShelf, never, Scope.Scope> =>
   Effect.gen(function* () {
     const found = new Map<MoonshineSize, TranscriptionModel>()
     let why: string | undefined = onItsWay
@@ -46,7 +47,7 @@ export const makeModelShelf = ({ leadIn, root, sizes }: ShelfOptions): Effect.Ef
       if (missing === undefined) return
       yield* Effect.logInfo("the model that recognizes speech is being fetched from npm, once", { folder: root })
       while (missing !== undefined) {
-        const failure = yield* Effect.match(fetchMoonshine({ root, sizes: [missing] }), {
+        const failure = yield* Effect.match(fetchMoonshine({ root, sizes: [missing] }, environment), {
           onSuccess: () => undefined,
           onFailure: ({ message }) => message
         })

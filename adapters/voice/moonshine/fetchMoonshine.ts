@@ -5,19 +5,20 @@ import { Effect, Schema } from "effect"
 import type { FetchMessage, FetchRequest } from "./fetchWorker.ts"
 
 /** The message says why, in npm's words. */
-export class NotFetched extends Schema.TaggedError<NotFetched>()("NotFetched", { message: Schema.String }) {}
+class NotFetched extends Schema.TaggedError<NotFetched>()("NotFetched", { message: Schema.String }) {}
 
 const program = new URL("./fetchWorker.ts", import.meta.url)
 
-/** What npm needs of the environment, which also holds the engine's secrets. */
-const npmVariable =
-  /^(?:path|home|userprofile|appdata|localappdata|systemroot|comspec|tmpdir|temp|tmp|npm_config_.*|(?:https?|no|all)_proxy|node_extra_ca_certs|ssl_cert_(?:file|dir))$/i
+/** Variables by their names. */
+export type NpmEnvironment = Readonly<Record<string, string | undefined>>
 
-/** Succeeds once everything is there, which it may have been. What has been brought before a failure stays. */
-export const fetchMoonshine = (request: FetchRequest): Effect.Effect<void, NotFetched> =>
+/**
+ * Succeeds once everything is there, which it may have been. What has been brought before a failure stays. `environment`: what npm needs of the engine's,
+ * which also holds secrets.
+ */
+export const fetchMoonshine = (request: FetchRequest, environment: NpmEnvironment): Effect.Effect<void, NotFetched> =>
   Effect.callback<void, NotFetched>((resume) => {
-    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => npmVariable.test(name)))
-    const child = fork(fileURLToPath(program), [], { env, execArgv: [], stdio: ["ignore", "ignore", "ignore", "ipc"] })
+    const child = fork(fileURLToPath(program), [], { env: environment, execArgv: [], stdio: ["ignore", "ignore", "ignore", "ipc"] })
     child.unref()
     child.channel?.unref()
     let why: string | undefined

@@ -4,7 +4,7 @@
  */
 import { type ExecFileSyncOptionsWithStringEncoding, execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { folderOf, type ModelPackage, moonshinePackages, type MoonshineSize, tokenPackage, tokensName, tokensOf } from "./MoonshineFiles.ts"
 import { filesIn } from "./tarball.ts"
@@ -17,7 +17,7 @@ export interface FetchRequest {
 export type FetchMessage = { readonly _tag: "Failed"; readonly why: string }
 
 const packMillis = 20 * 60_000
-/** Another process that has held the lock for longer than this was ended. */
+/** Whoever has held the lock for longer than this was ended, and another process may have its number. */
 const lockMillis = packMillis + 60_000
 const lockedMillis = 1000
 
@@ -63,11 +63,10 @@ const bring = (root: string, wanted: ModelPackage, finish: (folder: string) => v
 
 const pause = (millis: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, millis)
 
-/** Whether the process that holds the lock is gone. */
+/** Whether the process that holds the lock is gone. False if the lock is. */
 const isLeft = (lock: string): boolean => {
   try {
-    const isOld = Date.now() - statSync(lock).mtimeMs > lockMillis
-    return isOld || !isAlive(Number(readFileSync(lock, "utf8")))
+    return !isAlive(Number(readFileSync(lock, "utf8")))
   } catch {
     return false
   }
@@ -81,21 +80,21 @@ const isAlive = (pid: number): boolean => {
 }
 
 const lock = (path: string): void => {
-  for (;;) {
+  for (let waited = 0; ; waited += lockedMillis) {
     try {
       return writeFileSync(path, String(process.pid), { flag: "wx" })
     } catch (error) {
       if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error
-      if (isLeft(path)) rmSync(path, { force: true })
+      if (waited > lockMillis || isLeft(path)) rmSync(path, { force: true })
       else pause(lockedMillis)
     }
   }
 }
 
-/** npm's own message is in what it has written, between its notes. */
+/** npm's own message is in what it has written, after its codes. */
 const whyOf = (error: unknown): string => {
   const written = error instanceof Error && "stderr" in error ? String(error.stderr) : ""
-  const told = /^npm (?:error|ERR!) (?!code|errno|A complete log)(.+)$/m.exec(written)?.[1]
+  const told = /^npm (?:error|ERR!) (?!(?:code|errno|syscall|type|address|port)\b|A complete log)(.+)$/m.exec(written)?.[1]
   return told ?? (error instanceof Error ? error.message : "unknown")
 }
 
