@@ -1,6 +1,7 @@
 /** How well callees are understood, with a margin, on a sample of what `npm run bench -- hearing` measures. */
 import { Effect } from "effect"
 import t from "tap"
+import { pocketsphinx } from "#adapters/voice/pocketsphinx/pocketsphinx.ts"
 import { answers } from "#test/support/hearing/answers.ts"
 import { type AskingNodeName, askingNodes } from "#test/support/hearing/nodes.ts"
 import { isRight, isTaken, makeEar, speakers, understoodIn } from "#test/support/hearing/trial.ts"
@@ -33,7 +34,7 @@ const answerStep = 17
 const unrelatedStep = 17
 
 heard("given the same over a phone line", function* (t) {
-  const ear = makeEar(yield* recognizing())
+  const ear = makeEar(pocketsphinx(yield* recognizing()))
   const spoken = answers
     .filter((_, index) => index % answerStep === 0)
     .map((answer, index) =>
@@ -54,7 +55,7 @@ heard("given the same over a phone line", function* (t) {
 })
 
 heard("given answers that sound like others", function* (t) {
-  const ear = makeEar(yield* recognizing())
+  const ear = makeEar(pocketsphinx(yield* recognizing()))
   const zero = yield* ear.hear("clean", "awb", "account", "seven seven zero")
   t.equal(zero.value, "770", "then no `oh` is heard at the end of a zero")
   const guests = yield* ear.hear("clean", "rms", "guests", "eight guests")

@@ -1,22 +1,34 @@
 /**
- * What the built-in recognizer and model understand of callees: answers in the nodes of the templates and of every kind, spoken by three synthetic
- * voices over a phone line, and sentences that answer nothing, each in one of these nodes, with the node's own grammar. The goals are for the half of the
- * answers and the sentences that nothing was tuned on; the control is the other half. With `--quick`, a tenth of them.
+ * What the recognizers of this machine and the built-in model understand of callees: answers in the nodes of the templates and of every kind, spoken by three
+ * synthetic voices over a phone line, and sentences that answer nothing, each in one of these nodes, with the node's own grammar. The goals are for the half
+ * of the answers and the sentences that nothing was tuned on; the control is the other half. Then what people say, see `openHearing.ts`. With `--quick`, a
+ * tenth of them.
  */
 import { Effect } from "effect"
+import { pocketsphinx as sphinxOf } from "#adapters/voice/pocketsphinx/pocketsphinx.ts"
 import { makeRecognition } from "#adapters/voice/pocketsphinx/Recognition.ts"
+import type { SpeechToText } from "#core/model/SpeechToText.ts"
 import { type Answer, answers, type Half } from "#test/support/hearing/answers.ts"
 import { type AskingNodeName, askingNodes } from "#test/support/hearing/nodes.ts"
 import { type Ear, isRight, isTaken, type Line, makeEar, speakers, understoodIn } from "#test/support/hearing/trial.ts"
 import { unrelatedHeldOut, unrelatedTuning } from "#test/support/hearing/unrelated.ts"
+import { moonshineUnavailable } from "#test/support/moonshine.ts"
 import { pocketsphinx, pocketsphinxUnavailable } from "#test/support/pocketsphinx.ts"
+import { recordingsUnavailable } from "#test/support/recordings.ts"
 import type { Benchmark } from "./Benchmark.ts"
 import type { Figure } from "./Figure.ts"
+import { moonshineOf, openFigures } from "./openHearing.ts"
 
 const nodeNames = Object.keys(askingNodes) as ReadonlyArray<AskingNodeName>
 /** Puts each sentence into one node, in one voice. */
 const nodeOf = (index: number): AskingNodeName => nodeNames[index % nodeNames.length] ?? "friday"
 const unrelated: { readonly [Name in Half]: ReadonlyArray<string> } = { tuning: unrelatedTuning, "held out": unrelatedHeldOut }
+
+/** Which recognizer listens, and on what line. */
+interface Listening {
+  readonly line: Line
+  readonly name: string
+}
 
 interface Judged {
   readonly kind: "answer" | "unrelated"
@@ -56,13 +68,17 @@ const heardOn = (ear: Ear, line: Line, half: Half, share: number): Effect.Effect
 const percent = (judged: ReadonlyArray<Judged>, isSo: (one: Judged) => boolean): number =>
   (100 * judged.filter(isSo).length) / Math.max(1, judged.length)
 
-const figuresOf = (line: Line, tuning: ReadonlyArray<Judged>, heldOut: ReadonlyArray<Judged>): ReadonlyArray<Figure> => {
+const figuresOf = (
+  { line, name: recognizer }: Listening,
+  tuning: ReadonlyArray<Judged>,
+  heldOut: ReadonlyArray<Judged>
+): ReadonlyArray<Figure> => {
   const figure = (name: string, isIn: (one: Judged) => boolean, isSo: (one: Judged) => boolean, goal?: Figure["goal"]): Figure => ({
-    name: `hearing, ${line}, ${name}`,
+    name: `hearing, ${recognizer}, ${line}, ${name}`,
     value: percent(heldOut.filter(isIn), isSo),
     unit: "%",
     control: percent(tuning.filter(isIn), isSo),
-    ...(goal === undefined || line !== "clean" ? {} : { goal })
+    ...(goal === undefined || line !== "clean" || recognizer !== "pocketsphinx" ? {} : { goal })
   })
   const isAnswer = ({ kind }: Judged) => kind === "answer"
   return [
@@ -115,15 +131,27 @@ export const hearing: Benchmark = {
       Effect.gen(function* () {
         const reason = yield* Effect.promise(pocketsphinxUnavailable)
         if (reason !== undefined) return yield* Effect.die(new Error(reason))
-        const ear = makeEar(
-          yield* makeRecognition({ files: pocketsphinx(), listening: 4, processes: 2, mostWaiting: 10, timeout: "5 minutes" })
-        )
-        const share = quick ? 10 : 1
-        const of = Effect.fnUntraced(function* (line: Line) {
-          const tuning = yield* heardOn(ear, line, "tuning", share)
-          return figuresOf(line, tuning, yield* heardOn(ear, line, "held out", share))
+        const missing = (yield* Effect.promise(moonshineUnavailable)) ?? (yield* Effect.promise(recordingsUnavailable))
+        if (missing !== undefined) return yield* Effect.die(new Error(missing))
+        const recognition = yield* makeRecognition({
+          files: pocketsphinx(),
+          listening: 4,
+          processes: 2,
+          mostWaiting: 10,
+          timeout: "5 minutes"
         })
-        const heard = [...(yield* of("clean")), ...(yield* of("20 dB noise"))]
+        const share = quick ? 10 : 1
+        const of = Effect.fnUntraced(function* (recognizer: SpeechToText, line: Line) {
+          const ear = makeEar(recognizer)
+          const tuning = yield* heardOn(ear, line, "tuning", share)
+          return figuresOf({ line, name: recognizer.provider }, tuning, yield* heardOn(ear, line, "held out", share))
+        })
+        const sphinx = sphinxOf(recognition)
+        const heard = [
+          ...(yield* of(sphinx, "clean")),
+          ...(yield* of(sphinx, "20 dB noise")),
+          ...(yield* of(yield* moonshineOf("base"), "clean"))
+        ]
         const count = answers.length * speakers.length
         return [
           { name: "hearing, spoken answers in both halves", value: count, unit: "", goal: { atLeast: 500 } },
@@ -134,7 +162,8 @@ export const hearing: Benchmark = {
             goal: { atLeast: 300 }
           },
           ...heard,
-          ...inText()
+          ...inText(),
+          ...(yield* openFigures(recognition, share))
         ]
       })
     )

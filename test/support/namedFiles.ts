@@ -16,6 +16,7 @@ export const alone: ReadonlyArray<string> = [
   "adapters/cloudonixTransfer",
   "adapters/hearing",
   "adapters/plivoConformance",
+  "adapters/moonshine",
   "adapters/pocketsphinx",
   "adapters/pocketsphinxSession",
   "adapters/recognizers",

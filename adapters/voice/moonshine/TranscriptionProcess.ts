@@ -50,7 +50,7 @@ const program = new URL("./transcriptionWorker.ts", import.meta.url)
 
 const startChild = (model: TranscriptionModel): ChildProcess => {
   // Without the environment, which holds secrets, and without output, which could contain texts.
-  const child = fork(fileURLToPath(program), [JSON.stringify(model)], {
+  const child = fork(fileURLToPath(program), [], {
     env: {},
     execArgv: ["--max-semi-space-size=1"],
     serialization: "advanced",
@@ -58,6 +58,8 @@ const startChild = (model: TranscriptionModel): ChildProcess => {
   })
   child.unref()
   child.channel?.unref()
+  // A failure to send is ignored: the exit event reports the end of the process.
+  child.send(model, () => {})
   return child
 }
 
@@ -116,7 +118,6 @@ export const makeTranscriptionProcess = (model: TranscriptionModel): Transcripti
         const { asked, child } = started()
         const id = ++count
         asked.set(id, told)
-        // A failure to send is ignored: the exit event reports the end of the process.
         child.send({ id, ...request } satisfies NumberedRequest, () => {})
         return () => void asked.delete(id)
       }),

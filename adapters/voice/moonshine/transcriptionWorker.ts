@@ -15,6 +15,7 @@ export interface TranscriptionRequest extends Pick<RecognizerHints, "grammar" | 
   /** It has so little voice that it may be a word or two. */
   readonly isShort: boolean
 }
+/** Requests follow the first message, which is the `TranscriptionModel`. */
 export type NumberedRequest = TranscriptionRequest & { readonly id: number }
 
 export interface Transcription {
@@ -33,26 +34,31 @@ export type TranscriptionMessage =
 
 const send = (message: TranscriptionMessage): void => void process.send?.(message)
 
-const [given] = process.argv.slice(2)
-// Cast: the process that starts this one passes it.
-const { leadIn, modelConfig } = JSON.parse(given ?? "") as TranscriptionModel
-const recognizer = new sherpa.OfflineRecognizer({ modelConfig: { ...modelConfig, numThreads: 1 } })
-
-const decoded = (samples: Int16Array) => {
-  const stream = recognizer.createStream()
-  stream.acceptWaveform({ sampleRate, samples: Float32Array.from(samples, (sample) => sample / 0x8000) })
-  recognizer.decode(stream)
-  return recognizer.getResult(stream)
+/** Loads the model, and returns what transcribes with it. */
+const load = ({ leadIn, modelConfig }: TranscriptionModel): ((request: TranscriptionRequest) => Written) => {
+  const recognizer = new sherpa.OfflineRecognizer({ modelConfig: { ...modelConfig, numThreads: 1 } })
+  const lead = leadIn === undefined ? undefined : { samples: decode(Buffer.from(leadIn.audio, "base64")), text: leadIn.text }
+  const decoded = (samples: Int16Array) => {
+    const stream = recognizer.createStream()
+    stream.acceptWaveform({ sampleRate, samples: Float32Array.from(samples, (sample) => sample / 0x8000) })
+    recognizer.decode(stream)
+    return recognizer.getResult(stream)
+  }
+  const transcribed = (samples: Int16Array): Written => {
+    const { text, tokens } = decoded(samples)
+    return { text: text.trim(), tokens: tokens.length }
+  }
+  return ({ audio, isShort }) => {
+    const said = decode(audio)
+    if (!isShort || lead === undefined) return transcribed(said)
+    const { text, tokens } = decoded(ledIn(lead.samples, said))
+    const rest = withoutLeadIn(text, lead)
+    return rest === undefined ? transcribed(said) : { text: rest, tokens: tokensIn(rest, tokens) }
+  }
 }
+
 /** What the model has written, and how many pieces that has. */
 type Written = Pick<Transcription, "text" | "tokens">
-const transcribed = (samples: Int16Array): Written => {
-  const { text, tokens } = decoded(samples)
-  return { text: text.trim(), tokens: tokens.length }
-}
-
-/** The lead-in as the model needs it, made once. */
-const lead = leadIn === undefined ? undefined : { samples: decode(Buffer.from(leadIn.audio, "base64")), text: leadIn.text }
 
 /** How many of the pieces, counted from the end, the text consists of. */
 const tokensIn = (text: string, tokens: ReadonlyArray<string>): number => {
@@ -60,14 +66,6 @@ const tokensIn = (text: string, tokens: ReadonlyArray<string>): number => {
   let count = 0
   while (left > 0 && count < tokens.length) left -= tokens.at(-++count)?.length ?? 0
   return count
-}
-
-const written = ({ audio, isShort }: TranscriptionRequest): Written => {
-  const said = decode(audio)
-  if (!isShort || lead === undefined) return transcribed(said)
-  const { text, tokens } = decoded(ledIn(lead.samples, said))
-  const rest = withoutLeadIn(text, lead)
-  return rest === undefined ? transcribed(said) : { text: rest, tokens: tokensIn(rest, tokens) }
 }
 
 /** The most recently used last. Reading a grammar takes a few milliseconds, and the calls of an agent share its nodes. */
@@ -83,8 +81,7 @@ const expectedIn = ({ grammar, phrases }: TranscriptionRequest): Expected | unde
   return expected
 }
 
-const answer = (request: TranscriptionRequest): Transcription => {
-  const { text, tokens } = written(request)
+const withNearest = (request: TranscriptionRequest, { text, tokens }: Written): Transcription => {
   const expected = expectedIn(request)
   return { text, tokens, nearest: expected === undefined ? undefined : nearest(expected, spoken(text)) }
 }
@@ -97,8 +94,11 @@ try {
 }
 
 process.on("disconnect", () => process.exit())
-process.on("message", ({ id, ...request }: NumberedRequest) => {
-  const transcription = answer(request)
-  send({ _tag: "Transcribed", id, ...transcription, residentBytes: process.memoryUsage.rss() })
+process.once("message", (model: TranscriptionModel) => {
+  const written = load(model)
+  process.on("message", ({ id, ...request }: NumberedRequest) => {
+    const transcription = withNearest(request, written(request))
+    send({ _tag: "Transcribed", id, ...transcription, residentBytes: process.memoryUsage.rss() })
+  })
+  send({ _tag: "Ready" })
 })
-send({ _tag: "Ready" })

@@ -2,11 +2,9 @@
 import { Effect, type Scope } from "effect"
 import { grammarOf } from "#adapters/voice/embedded/grammar.ts"
 import { apology } from "#adapters/voice/embedded/lines.ts"
-import type { Recognition } from "#adapters/voice/pocketsphinx/Recognition.ts"
-import { pocketsphinx } from "#adapters/voice/pocketsphinx/pocketsphinx.ts"
 import { decode, encode, frameSize, sampleRate } from "#core/audio/Mulaw.ts"
 import { resample } from "#core/audio/Resampler.ts"
-import { notUnderstood, type RecognizerEvent } from "#core/model/SpeechToText.ts"
+import { notUnderstood, type RecognizerEvent, type SpeechToText } from "#core/model/SpeechToText.ts"
 import { type FliteVoice, loadFlite, synthesize } from "#runtime/voice/FliteWasm.ts"
 import { agent, callee, outcome, values } from "#test/adapters/embeddedScene.ts"
 import { after, codesOf, hiss, levelOf, nothing, over, type Sound } from "#test/support/sound.ts"
@@ -58,11 +56,11 @@ export interface Ear {
   readonly hear: (line: Line, voice: FliteVoice, at: AskingNodeName, text: string) => Effect.Effect<Understood>
 }
 
-const hearOnce = (recognition: Recognition, audio: Int16Array, at: AskingNodeName): Effect.Effect<string, never, Scope.Scope> =>
+const hearOnce = (recognizer: SpeechToText, audio: Int16Array, at: AskingNodeName): Effect.Effect<string, never, Scope.Scope> =>
   Effect.gen(function* () {
     const events: Array<RecognizerEvent> = []
     const hints = { language: "en-US", keyterms: [], phrases: [], grammar: grammarOf(askingNodes[at].node) }
-    const session = yield* Effect.orDie(pocketsphinx(recognition).open(hints, (event) => void events.push(event)))
+    const session = yield* Effect.orDie(recognizer.open(hints, (event) => void events.push(event)))
     for (let from = 0; from + frameSize <= audio.length; from += frameSize) session.write(audio.subarray(from, from + frameSize))
     session.finalize()
     const text = yield* Effect.promise(() =>
@@ -71,7 +69,7 @@ const hearOnce = (recognition: Recognition, audio: Int16Array, at: AskingNodeNam
     return text === "" ? notUnderstood : text
   })
 
-export const makeEar = (recognition: Recognition): Ear => ({
+export const makeEar = (recognizer: SpeechToText): Ear => ({
   hear: (line, voice, at, text) =>
-    Effect.scoped(hearOnce(recognition, heardOver(line, voice, text), at)).pipe(Effect.map((heard) => understoodIn(at, heard)))
+    Effect.scoped(hearOnce(recognizer, heardOver(line, voice, text), at)).pipe(Effect.map((heard) => understoodIn(at, heard)))
 })

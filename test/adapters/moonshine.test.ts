@@ -1,0 +1,126 @@
+/** Moonshine with a real model: processes that die, a model that is not there, noise, and speech without an end. */
+import { Effect, Exit, Fiber, type Scope } from "effect"
+import { readFile } from "node:fs/promises"
+import t, { type Test } from "tap"
+import { moonshine } from "#adapters/voice/moonshine/moonshine.ts"
+import { makeTranscriber, type Transcriber } from "#adapters/voice/moonshine/Transcriber.ts"
+import { encode, frameSize } from "#core/audio/Mulaw.ts"
+import type { RecognizerEvent, RecognizerHints } from "#core/model/SpeechToText.ts"
+import { lineNoise } from "#test/support/hearing/openTrial.ts"
+import { keptSpeech } from "#test/support/keptSpeech.ts"
+import { moonshineModel, moonshineUnavailable } from "#test/support/moonshine.ts"
+import { runLive } from "#test/support/run.ts"
+import { nothing, samplesOf } from "#test/support/sound.ts"
+import { untilTrue } from "#test/support/until.ts"
+
+const skip = (await moonshineUnavailable()) ?? false
+const heard = (name: string, test: (t: Test) => Generator<Effect.Effect<unknown, unknown, Scope.Scope>, void, never>): void =>
+  void t.test(name, { skip }, (t) => runLive(Effect.gen(() => test(t))))
+
+const transcribing = (mostWaiting = 10) => {
+  const model = moonshineModel("tiny")
+  return makeTranscriber({
+    models: () => ({ careful: undefined, quick: model }),
+    atOnce: 1,
+    mostWaiting,
+    timeout: "10 minutes",
+    idle: "1 hour"
+  })
+}
+const hints: RecognizerHints = { language: "en-US", keyterms: [], phrases: [] }
+const request = () => ({
+  audio: encode(keptSpeech("slt", "I will call you back tomorrow.")),
+  isShort: false,
+  phrases: [],
+  grammar: undefined
+})
+
+/** A call that is listened to. */
+const listening = (transcriber: Transcriber) =>
+  Effect.gen(function* () {
+    const events: Array<RecognizerEvent> = []
+    const recognizer = moonshine({ transcriber, model: "tiny", languages: ["en"], unready: () => undefined })
+    const session = yield* Effect.orDie(recognizer.open(hints, (event) => void events.push(event)))
+    const hears = (samples: Int16Array) => {
+      for (let at = 0; at + frameSize <= samples.length; at += frameSize) session.write(samples.subarray(at, at + frameSize))
+    }
+    const answered = (count: number) =>
+      untilTrue("answer", () => events.filter((event) => event._tag === "Final" && event.isForced).length === count)
+    return { events, hears, session, answered: (count: number) => Effect.promise(() => answered(count)) }
+  })
+
+heard(
+  "given a process that is killed while it works, then another one transcribes the utterance, without the engine's environment",
+  function* (t) {
+    process.env["MOONSHINE_CANARY"] = "hunter2"
+    const transcriber = yield* transcribing()
+    yield* transcriber.warm
+    const [first] = transcriber.pids()
+    t.notMatch(yield* Effect.promise(() => readFile(`/proc/${first}/environ`, "utf8")), "hunter2", "which holds secrets")
+    const asked = yield* Effect.forkScoped(transcriber.transcribe(request()))
+    yield* Effect.promise(() => untilTrue("work", () => transcriber.depth() === 1))
+    process.kill(first ?? 0, "SIGKILL")
+    const { text } = yield* Fiber.join(asked)
+    t.match(text, /call you back/i)
+    t.not(transcriber.pids()[0], first)
+  }
+)
+
+heard("given more utterances than may wait, then the last is refused, and the others are transcribed", function* (t) {
+  const transcriber = yield* transcribing(1)
+  const exits = yield* Effect.all(
+    [1, 2, 3].map(() => Effect.exit(transcriber.transcribe(request()))),
+    { concurrency: "unbounded" }
+  )
+  t.strictSame(exits.map(Exit.isSuccess), [true, true, false])
+  t.equal(transcriber.depth(), 0)
+})
+
+t.test("given no model, then a call without a recognizer may try again, and knows why", async (t) => {
+  const transcriber: Transcriber = {
+    transcribe: () => Effect.die("nobody is listened to"),
+    glimpse: () => Effect.undefined,
+    warm: Effect.void,
+    depth: () => 0,
+    pids: () => []
+  }
+  const recognizer = moonshine({ transcriber, model: "tiny", languages: ["en"], unready: () => "it is being fetched" })
+  const error = await runLive(Effect.flip(recognizer.open(hints, () => {})))
+  t.match(error, { isRetryable: true, message: "it is being fetched" })
+})
+
+heard("given ten seconds of noise on the line, half of it with bursts, then no word is heard", function* (t) {
+  const { answered, events, hears, session } = yield* listening(yield* transcribing())
+  const steady = lineNoise(10_000, 200)
+  const loud = lineNoise(10_000, 2000)
+  hears(samplesOf(steady.map((sample, at) => (at > steady.length / 2 && at % 12_000 < 2000 ? (loud[at] ?? 0) : sample))))
+  session.finalize()
+  yield* answered(1)
+  t.strictSame(
+    events.flatMap((event) => ("text" in event && event.text !== "" ? [event.text] : [])),
+    []
+  )
+})
+
+heard("given a callee who does not pause, then what they say is understood in parts, and looked at while they speak", function* (t) {
+  const { answered, events, hears, session } = yield* listening(yield* transcribing())
+  const sentence = keptSpeech("slt", "I would like to come on Friday but I have to work")
+  hears(samplesOf(nothing(500)))
+  hears(sentence)
+  yield* Effect.promise(() => untilTrue("a partial text", () => events.some(({ _tag }) => _tag === "Partial")))
+  t.notOk(events.some(({ _tag }) => _tag === "Final"))
+  for (let count = 0; count < 9; count++) hears(sentence)
+  session.finalize()
+  yield* answered(1)
+  const parts = events.flatMap((event) => (event._tag === "Final" ? [event] : []))
+  t.strictSame(
+    parts.map(({ isForced }) => isForced),
+    parts.map((_, at) => at === parts.length - 1),
+    "then each part but the last comes by itself"
+  )
+  t.ok(parts.length >= 2)
+  t.ok(
+    parts.every(({ fromMillis, untilMillis }) => untilMillis - fromMillis <= 21_000),
+    "then no part is longer than a model can take"
+  )
+})
