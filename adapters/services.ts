@@ -2,7 +2,8 @@
 import type { AnyServiceProvider } from "#core/model/ServiceRegistry.ts"
 import { anthropic } from "./voice/anthropic/anthropic.ts"
 import { embedded } from "./voice/embedded/embedded.ts"
+import { google } from "./voice/google/google.ts"
 import { openai } from "./voice/openai/openai.ts"
 import { rules } from "./voice/rules/rules.ts"
 
-export const builtInServices: ReadonlyArray<AnyServiceProvider> = [anthropic, embedded, openai, rules]
+export const builtInServices: ReadonlyArray<AnyServiceProvider> = [anthropic, embedded, google, openai, rules]

@@ -317,8 +317,8 @@ const collect = (
   response.on("close", () => settle({ ...head, body: undefined }))
 }
 
-/** `Retry-After` holds seconds, or a date, which is relative to the reply's own `Date`. */
-const retryAfterOf = ({ date, "retry-after": retryAfter }: http.IncomingHttpHeaders): number | undefined => {
+/** `Retry-After` in milliseconds: it holds seconds, or a date, which is relative to the reply's own `Date`. */
+export const retryAfterOf = ({ date, "retry-after": retryAfter }: http.IncomingHttpHeaders): number | undefined => {
   if (retryAfter === undefined) return undefined
   const millis = /^[0-9]{1,9}$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.parse(date ?? "")
   return Number.isFinite(millis) ? Math.min(Math.max(millis, 0), MAX_RETRY_AFTER_MILLIS) : undefined

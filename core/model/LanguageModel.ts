@@ -114,6 +114,8 @@ export class ModelError extends Schema.TaggedError<ModelError>()("ModelError", {
   reason: Schema.Literals(["auth", "credit", "rate_limited", "refused", "unreachable", "broken", "timeout"]),
   /** Whether the same request may succeed if it is sent again. */
   isRetryable: Schema.Boolean,
+  /** How long the service has asked to wait before that. */
+  retryAfterMillis: Schema.optionalKey(Schema.Finite),
   /** The service's own message, without secrets and without anything from the conversation. */
   message: Schema.String
 }) {}

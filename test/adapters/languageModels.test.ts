@@ -4,11 +4,14 @@ import t from "tap"
 import { languageModelConformance, type ModelWorld, type ScriptedAnswer } from "#adapters/conformance/conformance.ts"
 import { anthropic } from "#adapters/voice/anthropic/anthropic.ts"
 import { embedded } from "#adapters/voice/embedded/embedded.ts"
+import { google } from "#adapters/voice/google/google.ts"
 import { openai } from "#adapters/voice/openai/openai.ts"
 import type { ModelPart } from "#core/model/LanguageModel.ts"
 import { defineLanguageModel, type LanguageModelProvider } from "#core/model/ModelProvider.ts"
 import { AnthropicEmulator } from "#test/emulators/anthropic/AnthropicEmulator.ts"
 import { begin, openText, type ScriptedMessage } from "#test/emulators/anthropic/messages.ts"
+import { chunk as geminiChunk, event as geminiEvent, type ScriptedContent } from "#test/emulators/google/contents.ts"
+import { GoogleEmulator } from "#test/emulators/google/GoogleEmulator.ts"
 import { type Completion, chunk, event } from "#test/emulators/openai/completions.ts"
 import { OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
 import type { RawReply } from "#test/emulators/shared/ModelEmulator.ts"
@@ -46,6 +49,27 @@ const emulatedAnthropic = async (): Promise<ModelWorld> => {
   }
 }
 
+const contentOf = ({ call, hangs = false, text }: ScriptedAnswer): ScriptedContent | RawReply => {
+  if (hangs) return { pieces: [geminiEvent(geminiChunk([{ text }]))], ending: "hang" }
+  return {
+    ...(text === undefined ? {} : { text: [text] }),
+    ...(call === undefined ? {} : { calls: [{ name: call.name, args: call.arguments, signature: "c2lnbmVk" }] })
+  }
+}
+
+const emulatedGoogle = async (): Promise<ModelWorld> => {
+  const emulator = await GoogleEmulator.start({ apiKey: "AIza-right-key" })
+  const config = { api_key: "AIza-right-key", base_url: emulator.origin }
+  return {
+    config,
+    egress,
+    script: (answer) => emulator.script(contentOf(answer)),
+    wrongConfig: { ...config, api_key: "AIza-wrong-key" },
+    givenUp: () => emulator.untilAbandoned(),
+    close: () => emulator.stop()
+  }
+}
+
 const emulated = async (): Promise<ModelWorld> => {
   const emulator = await OpenAiEmulator.start({ apiKey: "sk-right-key" })
   const config = { api_key: "sk-right-key", base_url: emulator.url, model: "emulated" }
@@ -62,6 +86,7 @@ const emulated = async (): Promise<ModelWorld> => {
 const providers: ReadonlyArray<readonly [LanguageModelProvider, () => Promise<ModelWorld>, ReadonlyArray<string>]> = [
   [anthropic, emulatedAnthropic, []],
   [embedded, offline, ["error", "egress", "interruption"]],
+  [google, emulatedGoogle, []],
   [openai, emulated, []]
 ]
 for (const [provider, openWorld, exceptions] of providers) {

@@ -36,7 +36,8 @@ export const idsOf = (parts: ReadonlyArray<ModelPart>) => parts.flatMap((part) =
 /** The answer as the conversation has it later, with a result for each call. */
 export const remembered = (parts: ReadonlyArray<ModelPart>): ReadonlyArray<ModelMessage> => {
   const calls = parts.flatMap((part) => (part._tag === "ToolCall" ? [part.call] : []))
-  const members = parts.flatMap((part) => (part._tag === "Finished" ? (part.members ?? []) : []))[0]
+  const last = parts.at(-1)
+  const members = last?._tag === "Finished" ? last.members : undefined
   return [
     { _tag: "Assistant", text: textOf(parts), calls, wasInterrupted: false, ...(members === undefined ? {} : { members }) },
     ...calls.map(({ id, name }): ModelMessage => ({ _tag: "ToolResult", callId: id, name, result: {} }))

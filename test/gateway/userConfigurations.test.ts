@@ -102,7 +102,7 @@ t.test("given invalid services, when they are sent, then 422 at their places, an
     {
       loc: at("llm", "provider"),
       type: "value_error",
-      msg: "This engine has no llm provider 'elevenlabs', only anthropic, embedded, none, openai"
+      msg: "This engine has no llm provider 'elevenlabs', only anthropic, embedded, google, none, openai"
     },
     { loc: at("tts", "provider"), type: "missing", msg: "Field required" }
   ])
@@ -189,7 +189,7 @@ t.test("given a client without a login, when the defaults are requested, then th
   t.strictSame(
     [Object.keys(llm), Object.keys(tts)],
     [
-      ["anthropic", "embedded", "none", "openai"],
+      ["anthropic", "embedded", "google", "none", "openai"],
       ["flite", "polyglot"]
     ]
   )

@@ -26,7 +26,7 @@ export const askMessages = (settings: ModelSettings, request: ModelRequest): Ask
 
 const errorOf = (refusal: Refusal, sent: string): ModelError => {
   const reply = parse(refusal.text)
-  const error = refusedReply(refusal.status, reply, sent)
+  const error = refusedReply(refusal, reply, sent)
   // An account without credit gets the same type as a request that is wrong.
   const hasNoCredit = refusal.status === 400 && /credit balance/i.test(textAt(reply, "error", "message") ?? "")
   return hasNoCredit ? new ModelError({ reason: "credit", isRetryable: false, message: error.message }) : error

@@ -39,7 +39,7 @@ export const askChat = (settings: ChatSettings, request: ModelRequest, known: Se
   return {
     current: () => current,
     refused: (refusal) => {
-      error ??= refusedReply(refusal.status, parse(refusal.text), current.body + apiKey)
+      error ??= refusedReply(refusal, parse(refusal.text), current.body + apiKey)
       // The same words again: the change was not what the server wanted.
       if (refusal.text !== lastWords) candidates.unshift(...remediesFor(refusal, current.habits))
       lastWords = refusal.text

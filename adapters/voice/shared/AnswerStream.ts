@@ -3,6 +3,7 @@ import type { ClientRequest, IncomingMessage } from "node:http"
 import { Cause, Effect, Queue, Stream } from "effect"
 import { makeParser } from "effect/encoding/Sse"
 import type { ModelError, ModelPart } from "#core/model/LanguageModel.ts"
+import { retryAfterOf } from "#adapters/shared/HttpClient.ts"
 import type { Answer, AnswerStep } from "./Answer.ts"
 import { broken, misconfigured, timedOut, tooLarge, unreachable } from "./modelErrors.ts"
 import type { ServiceConnection } from "./ServiceConnection.ts"
@@ -19,6 +20,8 @@ export interface Refusal {
   readonly status: number
   /** The server's error, as text. It may quote the conversation. */
   readonly text: string
+  /** From `Retry-After`. */
+  readonly retryAfterMillis?: number | undefined
 }
 
 interface Attempt {
@@ -159,7 +162,10 @@ class Exchange {
 
   #read(response: IncomingMessage): void {
     const status = response.statusCode ?? 0
-    if (status !== 200) return readError(response, (text) => this.#refused({ status, text }))
+    if (status !== 200) {
+      const retryAfterMillis = retryAfterOf(response.headers)
+      return readError(response, (text) => this.#refused({ status, text, retryAfterMillis }))
+    }
     this.#asking.accepted?.()
     read(response, {
       answer: this.#asking.current().answer,

@@ -57,11 +57,16 @@ const codesIn = (body: unknown, sent: string): ReadonlyArray<string> => {
   )
 }
 
+interface Refused {
+  readonly status: number
+  readonly retryAfterMillis?: number | undefined
+}
 /** `sent`: the body of the request and the key. */
-export const refusedReply = (status: number, body: unknown, sent: string): ModelError => {
+export const refusedReply = ({ retryAfterMillis, status }: Refused, body: unknown, sent: string): ModelError => {
   const codes = codesIn(body, sent)
   const [reason, isRetryable] = reasonOf(status, codes.join(" ").toLowerCase())
-  return fault(reason, isRetryable, [`HTTP ${status}`, ...codes].join(" "))
+  const error = { reason, isRetryable, message: [`HTTP ${status}`, ...codes].join(" ") }
+  return new ModelError(isRetryable && retryAfterMillis !== undefined ? { ...error, retryAfterMillis } : error)
 }
 
 /** An error in place of the next chunk. Some gateways put a status into its code. */
