@@ -43,12 +43,22 @@ export interface ServiceDefinition<Kind extends RegisteredKind, Fields extends C
   readonly check?: (config: ConfigOf<Fields>) => ReadonlyArray<FieldFault>
 }
 
-/** The configuration with all fields filled in, and the faults of what was stored or sent. */
+/** How many keys there are: a list holds several, of which one is used at a time. */
+export const keysIn = (fields: CredentialFields, given: JsonObject): number => {
+  const lists = Object.keys(fields).flatMap((name) => {
+    const sent = fields[name]?.sensitive === true && Object.hasOwn(given, name) ? given[name] : undefined
+    return Array.isArray(sent) ? [sent.length] : []
+  })
+  return Math.max(1, ...lists)
+}
+
+/** The configuration with all fields filled in, and the faults of what was stored or sent. `key`: which one to use, from 0. */
 export const readConfig = <Fields extends CredentialFields>(
   { check, fields }: Pick<ServiceDefinition<RegisteredKind, Fields>, "check" | "fields">,
-  given: JsonObject
+  given: JsonObject,
+  key: number
 ): { readonly config: ConfigOf<Fields>; readonly faults: ReadonlyArray<FieldFault> } => {
-  const values = complete(fields, valuesOf(fields, given))
+  const values = complete(fields, valuesOf(fields, given, key))
   const unfit = Object.entries(fields).flatMap(([name, field]) => {
     const found = faultOf(field, values[name])
     return found === undefined ? [] : [{ field: name, ...found }]
@@ -64,15 +74,18 @@ export const defineService = <const Kind extends RegisteredKind, const Fields ex
 ): ServiceProvider<Kind> => ({
   manifest: definition.manifest,
   fields: definition.fields,
-  faultsOf: (given) => readConfig(definition, given).faults
+  faultsOf: (given) => {
+    const keys = Array.from({ length: keysIn(definition.fields, given) }, (_, key) => key)
+    return keys.map((key) => readConfig(definition, given, key).faults).find((faults) => faults.length > 0) ?? []
+  }
 })
 
 /** Clients may send a number instead of text, several keys instead of one, and null for an unset field. */
-const valuesOf = (fields: CredentialFields, given: JsonObject): JsonObject =>
+const valuesOf = (fields: CredentialFields, given: JsonObject, key: number): JsonObject =>
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => {
       const sent = Object.hasOwn(given, name) ? (given[name] ?? undefined) : undefined
-      const value = field.sensitive && Array.isArray(sent) ? sent[0] : sent
+      const value = field.sensitive && Array.isArray(sent) ? sent[key % sent.length] : sent
       return [name, typeof value === "number" && field.type === "text" ? String(value) : value]
     })
   )

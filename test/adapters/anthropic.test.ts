@@ -196,6 +196,15 @@ t.test("given variables that are asked for, then the only tool is forced, and te
   t.strictSame(callsOf(written), [["save", { day: "Friday" }]])
 })
 
+t.test("given a list of keys of which one is refused, then the other is used", async (t) => {
+  const { asked, parts } = await answerTo(t, { text: ["Yes."] }, aRequest, { config: { api_key: ["sk-ant-expired", apiKey] } })
+  t.equal(textOf(parts), "Yes.")
+  t.strictSame(
+    asked.map(({ headers }) => headers["x-api-key"]),
+    ["sk-ant-expired", apiKey]
+  )
+})
+
 const canary = "Quetzalcoatl"
 const told = `messages.0: "${canary}" of ${apiKey} is bad: +15551234567`
 const begun = [begin(), ...openText("One")]
@@ -212,6 +221,7 @@ const failing: ReadonlyArray<readonly [what: string, reply: RawReply, error: Par
   ["an unknown model", failed(404, "not_found_error"), { reason: "refused", isRetryable: false }],
   ["a request that is too large", failed(413, "request_too_large"), { reason: "refused", isRetryable: false }],
   ["too many requests", failed(429, "rate_limit_error"), { reason: "rate_limited", isRetryable: true }],
+  ["a time to wait", failed(429, "rate_limit_error", told, { "retry-after": "7" }), { reason: "rate_limited", retryAfterMillis: 7000 }],
   ["a fault", failed(500, "api_error"), broken],
   ["overload", failed(529, "overloaded_error"), { ...broken, message: "HTTP 529 overloaded_error" }],
   ["a page", { status: 502, contentType: "text/html", pieces: [`<html>${told}</html>`] }, broken],
