@@ -114,6 +114,7 @@ t.test("given a model that can think, then it thinks as little as it can", async
     return asked.map(({ body }) => body?.generationConfig?.["thinkingConfig"])
   }
   t.strictSame(await thought("gemini-2.5-flash-lite"), [{ thinkingBudget: 0 }])
+  t.strictSame(await thought("gemini-2.0-flash"), [{ thinkingBudget: 0 }], "a model that is gone is replaced")
   t.strictSame(await thought("gemini-2.5-pro"), [{ thinkingBudget: 128 }])
   t.strictSame(await thought("gemini-3.5-flash"), [{ thinkingLevel: "MINIMAL" }])
   t.strictSame(await thought("models/gemini-3-pro-preview"), [{ thinkingLevel: "LOW" }])

@@ -19,7 +19,7 @@ const refused = async (answer: ReturnType<typeof put>, ...problems: ReadonlyArra
 t.test("given services that an agent chooses, when the engine does not have them, then they are refused at their places", async () => {
   await refused(
     of({ llm: { provider: "elevenlabs" }, tts: { provider: "flite", voice: "anna" } }),
-    ["model_overrides.llm.provider", /This engine has no llm provider 'elevenlabs', only anthropic, embedded, google, none, openai/],
+    ["model_overrides.llm.provider", /This engine has no llm provider 'elevenlabs', only anthropic, atlascloud, azure, embedded, google/],
     ["model_overrides.tts.voice", /'slt' or 'rms'/]
   )
   await refused(of({ end_of_turn: { provider: "oracle" } }), [

@@ -102,7 +102,7 @@ t.test("given invalid services, when they are sent, then 422 at their places, an
     {
       loc: at("llm", "provider"),
       type: "value_error",
-      msg: "This engine has no llm provider 'elevenlabs', only anthropic, embedded, google, none, openai"
+      msg: "This engine has no llm provider 'elevenlabs', only anthropic, atlascloud, azure, embedded, google"
     },
     { loc: at("tts", "provider"), type: "missing", msg: "Field required" }
   ])
@@ -189,7 +189,21 @@ t.test("given a client without a login, when the defaults are requested, then th
   t.strictSame(
     [Object.keys(llm), Object.keys(tts)],
     [
-      ["anthropic", "embedded", "google", "none", "openai"],
+      [
+        "anthropic",
+        "atlascloud",
+        "azure",
+        "embedded",
+        "google",
+        "groq",
+        "huggingface",
+        "minimax",
+        "none",
+        "openai",
+        "openrouter",
+        "sarvam",
+        "speaches"
+      ],
       ["flite", "polyglot"]
     ]
   )

@@ -12,7 +12,8 @@ import { geminiBody, wireName } from "./GeminiRequest.ts"
 /** `alwaysThink`: the models that have refused a limit of thought. They are added to it. */
 export const askGemini = (settings: ModelSettings, request: ModelRequest, alwaysThink: Set<string>): Asking => {
   const { apiKey, baseUrl } = settings
-  const model = settings.model.replace(/^models\//, "")
+  // The second was switched off; its successor takes the same requests, and the existing product puts it in its place as well.
+  const model = settings.model.replace(/^models\//, "").replace(/^gemini-2\.0-flash/, "gemini-2.5-flash")
   const attempt = (thinksAnyhow: boolean) => {
     const body = JSON.stringify(geminiBody({ ...settings, model }, request, thinksAnyhow))
     return {

@@ -13,10 +13,9 @@ import { type Habits, remediesFor, type ServerHabits } from "./ServerHabits.ts"
 const mostChanges = 4
 
 export const askChat = (settings: ChatSettings, request: ModelRequest, known: ServerHabits): Asking => {
-  const { apiKey, baseUrl, model, startsThinking } = settings
+  const { apiKey, baseUrl, headers, model, startsThinking } = settings
   const server = `${baseUrl.href} ${model}`
   const path = pathUnder(baseUrl, "/chat/completions")
-  const headers: Readonly<Record<string, string>> = apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` }
   const attemptWith = (habits: Habits) => {
     const body = JSON.stringify(chatBody(settings, request, habits))
     const thinking = startsThinking ? "always" : habits.startsThinking ? "perhaps" : "never"

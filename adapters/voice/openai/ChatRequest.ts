@@ -7,6 +7,8 @@ import { alternating, type ChatMessage, withoutSystem } from "./MessageOrder.ts"
 import type { Habits } from "./ServerHabits.ts"
 
 export interface ChatSettings extends ModelSettings {
+  /** Carry the key. */
+  readonly headers: Readonly<Record<string, string>>
   /** Newer models of OpenAI refuse `max_tokens`. */
   readonly tokenLimitName: "max_tokens" | "max_completion_tokens"
   /** For servers that lose tool calls when they stream. */

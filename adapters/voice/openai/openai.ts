@@ -9,10 +9,8 @@ import { ServerHabits } from "./ServerHabits.ts"
 
 const provider = "openai"
 
-const fields = {
-  model: text({ label: "Model", placeholder: "gpt-4.1-mini" }),
-  api_key: optionalKey,
-  ...modelFields({ baseUrl: "https://api.openai.com/v1", path: "/chat/completions", extraBody: '{"reasoning_effort": "none"}' }),
+/** What servers of this interface may need to be told. */
+export const chatFields = {
   max_completion_tokens: tokenLimit("Longest answer with reasoning", "For models that refuse max_tokens."),
   whole_with_tools: optionalBoolean({
     label: "Do not stream with tools",
@@ -24,16 +22,18 @@ const fields = {
     description: "The model's reasoning ends with </think> but has no <think>. Without this, it is found out in the first answer."
   })
 } as const
+export const chatWords = { path: "/chat/completions", extraBody: '{"reasoning_effort": "none"}' }
 
 /** The settings in a configuration without faults. */
-const chatSettingsOf = (config: ConfigOf<typeof fields>): ChatSettings => {
+export const chatSettingsOf = (config: ConfigOf<typeof chatFields> & Parameters<typeof settingsOf>[0]): ChatSettings => {
   const hasNewLimit = config.max_completion_tokens !== ""
   return {
     ...settingsOf({ ...config, max_tokens: hasNewLimit ? config.max_completion_tokens : config.max_tokens }),
     tokenLimitName: hasNewLimit ? "max_completion_tokens" : "max_tokens",
     isWholeWithTools: config.whole_with_tools,
     omitsStreamOptions: config.no_stream_options,
-    startsThinking: config.starts_thinking
+    startsThinking: config.starts_thinking,
+    headers: config.api_key === "" ? {} : { authorization: `Bearer ${config.api_key}` }
   }
 }
 
@@ -48,7 +48,12 @@ export const openaiWith = (patience = usualPatience, habits = new ServerHabits()
       description:
         "Any server that speaks the chat-completions interface: OpenAI, vLLM, Ollama, llama.cpp, LM Studio, LiteLLM, Groq, OpenRouter, Gemini, DeepSeek."
     },
-    fields,
+    fields: {
+      model: text({ label: "Model", placeholder: "gpt-4.1-mini" }),
+      api_key: optionalKey,
+      ...modelFields({ ...chatWords, baseUrl: "https://api.openai.com/v1" }),
+      ...chatFields
+    },
     check: faultsOf,
     open: (config, { egress }) => {
       const settings = chatSettingsOf(config)

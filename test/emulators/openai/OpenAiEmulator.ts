@@ -8,6 +8,8 @@ import type { ModelServer } from "./servers.ts"
 interface Options {
   /** The key that requests need; undefined: none. */
   readonly apiKey?: string
+  /** It stands for Azure's service, which has another path, and another header for the key. */
+  readonly isAzure?: boolean
   /** Answers requests for which nothing is scripted. */
   readonly answer?: (body: ChatBody) => Completion
   /** How this server differs from the vendor's. */
@@ -32,10 +34,12 @@ export class OpenAiEmulator extends ModelEmulator<Completion, ChatBody> {
   }
 
   protected replyTo({ headers, method, url }: IncomingMessage, body: ChatBody | undefined): RawReply {
-    const { answer, apiKey, server = {} } = this.#options
-    if (apiKey !== undefined && headers.authorization !== `Bearer ${apiKey}`)
-      return json(errorBody(`Incorrect API key provided: ${headers.authorization}`, "invalid_request_error", "invalid_api_key"), 401)
-    if (method !== "POST" || url !== "/v1/chat/completions") return json(errorBody("Invalid URL", "invalid_request_error"), 404)
+    const { answer, apiKey, isAzure = false, server = {} } = this.#options
+    const key = isAzure ? headers["api-key"] : headers.authorization?.replace(/^Bearer /, "")
+    if (apiKey !== undefined && key !== apiKey)
+      return json(errorBody(`Incorrect API key provided: ${String(key)}`, "invalid_request_error", "invalid_api_key"), 401)
+    if (method !== "POST" || url !== (isAzure ? "/openai/v1/chat/completions" : "/v1/chat/completions"))
+      return json(errorBody("Invalid URL", "invalid_request_error"), 404)
     const wrong = whyRefused(body)
     if (wrong !== undefined) return json(errorBody(wrong, "invalid_request_error", null, "messages"), 400)
     const refusal = body === undefined ? undefined : server.refuses?.(body)
