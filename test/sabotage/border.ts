@@ -123,6 +123,24 @@ export const border = named({
   },
 
   // The callee.
+  "An agent that cannot hear asks no model.": {
+    file: "core/agent/conversation/Asking.ts",
+    text: "if (!scene.plan.canHear) return step",
+    replacement: "if (scene.plan.canHear && !scene.plan.canHear) return step",
+    caughtBy: "test/core/deafAgents.test.ts"
+  },
+  "A machine that is detected before a fetch is done is not greeted.": {
+    file: "core/agent/conversation/Conversation.ts",
+    text: 'if (known.state.verdict === "machine")',
+    replacement: 'if (known.state.verdict === "menu")',
+    caughtBy: "test/core/conversationWork.test.ts"
+  },
+  "What a recognizer had not transcribed when it failed is given to the next one.": {
+    file: "runtime/voice/Hearing.ts",
+    text: "      this.#writeTo(session, samples, isSpeech)\n    })",
+    replacement: "    })",
+    caughtBy: "test/runtime/hearing.test.ts"
+  },
   "The agent falls silent when the callee says something while it speaks.": {
     file: "core/voice/BargeIn.ts",
     text: '!isAssent(words))) return only(silent, "Interrupt")',
