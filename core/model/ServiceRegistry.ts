@@ -76,6 +76,6 @@ const registryOf = (given: ReadonlyArray<AnyServiceProvider>): ServiceRegistry["
   return {
     all,
     find,
-    defaults: { llm: first("llm", "embedded"), tts: first("tts", "flite"), stt: first("stt", "pocketsphinx", "moonshine") }
+    defaults: { llm: first("llm", "embedded"), tts: first("tts", "flite"), stt: first("stt", "moonshine", "pocketsphinx") }
   }
 }

@@ -20,6 +20,7 @@ interface TranscriberOptions {
   readonly models: () => TranscriptionModels
   /** How many utterances are transcribed at the same time: each takes a core. */
   readonly atOnce: number
+  /** For an utterance, once the model is loaded. */
   readonly timeout: Duration.Input
   /** A process that has not been used for this long is stopped: it holds a few hundred megabytes. */
   readonly idle: Duration.Input
@@ -37,6 +38,9 @@ export interface Transcriber {
   readonly depth: () => number
   readonly pids: () => ReadonlyArray<number>
 }
+
+/** A model takes a second, or many on a busy machine that reads it from a slow disk. */
+const loadTimeout = "1 minute"
 
 /** Which model transcribes the next utterance, given how many others wait. */
 export const modelFor = ({ careful, quick }: TranscriptionModels, waiting: number): TranscriptionModel | undefined =>
@@ -99,10 +103,12 @@ export const makeTranscriber = ({
     const tidy = Effect.suspend(() => Effect.forEach(processes.unusedFor(idleMillis), ({ stop }) => stop))
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(idleMillis / 5), tidy)))
 
+    // The process may be stuck.
+    const inTime = <A>(process: TranscriptionProcess, work: Effect.Effect<A, NotTranscribed>, duration: Duration.Input) =>
+      Effect.timeoutOrElse(work, { duration, orElse: () => Effect.andThen(process.stop, failure("TimedOut")) })
     const once = (process: TranscriptionProcess, request: TranscriptionRequest) =>
-      Effect.suspend(() => (isOpen ? process.transcribe(request) : failure("Closed"))).pipe(
-        // The process may be stuck.
-        Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.andThen(process.stop, failure("TimedOut")) })
+      Effect.suspend(() => (isOpen ? inTime(process, process.start, loadTimeout) : failure("Closed"))).pipe(
+        Effect.andThen(inTime(process, process.transcribe(request), timeout))
       )
     const using = <A>(model: TranscriptionModel | undefined, use: (process: TranscriptionProcess) => Effect.Effect<A, NotTranscribed>) =>
       Effect.suspend(() => {
