@@ -27,7 +27,8 @@ const open = async (t: Test) =>
     environment: {
       DRAIN: "600",
       ...(await sharing(t)),
-      ORG_CONCURRENCY: String(cap)
+      ORG_CONCURRENCY: String(cap),
+      TAKEOVER_AFTER: "300"
     }
   })
 
@@ -55,9 +56,11 @@ const beginDump = async (sql: Witness) => {
   }
 }
 
-t.test("given a campaign, when a newer release takes over and the older one comes back", { buffered: true }, async (t) => {
+t.test("given two engines, when two of a newer release take over and the older one comes back", { buffered: true }, async (t) => {
   const world = await open(t)
   const { emulator, sql } = world
+  const oldNode = await beside(t, world, "oldcalls")
+  await wrote(world, '"node":"oldcalls"')
   const { id } = await world.campaign(numbersOf(25 * cap, ["01", "01", "02"]), { max_concurrency: cap })
   await world.api.start(id)
   await world.seen("answered", cap)
@@ -78,20 +81,31 @@ t.test("given a campaign, when a newer release takes over and the older one come
   t.notOk(next.output().includes("is ready"), "which goes on dialing")
 
   await holdCalls(world)
+  const callsOf = async (node: string) => (await sql`SELECT FROM attempts WHERE node = ${node} AND state IN ('sent', 'answered')`).length
+  t.ok((await callsOf("oldcalls")) >= 1 && (await callsOf("journey")) >= 1, "both have calls")
+  oldNode.kill("SIGTERM")
+  await wrote(oldNode, "calls get time to end")
   world.engine.kill("SIGTERM")
   const held = emulator.log.count("originate")
   await wrote(world.engine, "calls get time to end")
-  emulator.letTalk(false)
-  t.equal((await world.engine.exited).code, 0, "then the old one exits cleanly, when its calls have ended")
   await next.ready
+  t.equal(emulator.live(), cap, "then the newer one takes over while all calls are up")
+  const nextNode = await beside(t, world, "newcalls", release)
+  await wrote(next, '"node":"newcalls"')
+  t.equal(emulator.log.count("originate"), held, "and dials nobody above the cap")
+  emulator.letTalk(false)
+  for (const old of [oldNode, world.engine])
+    t.equal((await old.exited).code, 0, "and the old ones exit cleanly, when their calls have ended")
   await untilTrue("dials of the new one", () => emulator.log.count("originate") >= held + 2 * cap)
   t.strictSame(await recordsOfHungUp(world), [], "and no conversation is hung up by us")
 
   await holdCalls(world)
-  next.kill("SIGTERM")
-  await wrote(next, "calls get time to end")
+  for (const engine of [nextNode, next]) {
+    engine.kill("SIGTERM")
+    await wrote(engine, "calls get time to end")
+  }
   emulator.letTalk(false)
-  t.equal((await next.exited).code, 0)
+  for (const engine of [nextNode, next]) t.equal((await engine.exited).code, 0)
   const records = await recordsIn(sql)
   await world.launch()
   await wrote(world.engine, "the schema is newer than this engine, which can run on it")
