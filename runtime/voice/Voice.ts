@@ -8,8 +8,10 @@ import type { StorageRoom } from "#runtime/storage/StorageRoom.ts"
 import type { AmdVerdict } from "./Amd.ts"
 import type { FramePacer } from "./FramePacer.ts"
 import { makeDigits } from "./CallFindings.ts"
+import type { FrameListener } from "./FrameListener.ts"
+import type { Moment } from "./MessageMoment.ts"
+import type { Playout } from "./Playout.ts"
 import { startRecording } from "./Recording.ts"
-import type { Talk } from "./Talk.ts"
 import { openLine } from "./VoiceLine.ts"
 import type { VoiceEvent, VoicePlan, VoiceReport } from "./VoiceSession.ts"
 
@@ -32,11 +34,17 @@ interface Noted {
   closing: Fiber.Fiber<VoiceReport> | undefined
 }
 
+/** What listens to the line, and speaks on it. */
+interface Talking {
+  readonly listeners: (playout: Playout) => ReadonlyArray<FrameListener>
+  readonly verdict: (verdict: AmdVerdict, isBeeping: boolean) => void
+  readonly moment: (moment: Moment) => void
+}
+
 interface Ports {
   readonly metrics: CallMetrics
   readonly room: (typeof StorageRoom)["Service"]
-  /** What listens to the line, and speaks on it. */
-  readonly talk: Talk
+  readonly talk: Talking
   /** Keeps the fact for the run. */
   readonly note: (fact: CallFact) => void
 }
