@@ -1,6 +1,6 @@
 /** The events of the Messages protocol, as Anthropic documents them. */
 
-export interface ScriptedUse {
+interface ScriptedUse {
   readonly id?: string
   readonly name: string
   /** The JSON of the input, in the pieces that are sent. */
@@ -95,8 +95,8 @@ const eventsOf = ({ deltas, start }: Block, index: number): ReadonlyArray<string
 
 /** A text block that is not closed. */
 export const openText = (text: string): ReadonlyArray<string> => eventsOf(textBlock([text]), 0).slice(0, -1)
-export const end = event({ type: "message_stop" })
-export const stopped = (message: ScriptedMessage): string =>
+const end = event({ type: "message_stop" })
+const stopped = (message: ScriptedMessage): string =>
   event({
     type: "message_delta",
     delta: { stop_reason: message.stop ?? ((message.uses ?? []).length > 0 ? "tool_use" : "end_turn"), stop_sequence: null },

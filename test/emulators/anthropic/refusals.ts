@@ -1,7 +1,7 @@
 /** Why Anthropic's service refuses a request; undefined if it does not. */
 import { isObject, type Json } from "#test/emulators/shared/json.ts"
 
-export interface Block extends Json {
+interface Block extends Json {
   readonly type?: string
 }
 interface Message {

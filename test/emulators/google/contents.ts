@@ -1,6 +1,6 @@
 /** The chunks of Gemini's answers, as Google documents them. */
 
-export interface ScriptedCall {
+interface ScriptedCall {
   readonly id?: string
   readonly name: string
   readonly args: Readonly<Record<string, unknown>>

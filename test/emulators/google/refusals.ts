@@ -1,7 +1,7 @@
 /** Why Google's service refuses a request; undefined if it does not. */
 import { isObject, type Json } from "#test/emulators/shared/json.ts"
 
-export interface Part extends Json {
+interface Part extends Json {
   readonly text?: unknown
   readonly functionCall?: Json
   readonly functionResponse?: Json
