@@ -26,7 +26,7 @@ import {
 } from "./ModelDocument.ts"
 import * as store from "./ModelConfigurationStore.ts"
 import { OrganizationModels } from "./OrganizationModels.ts"
-import { problemOf, problemsWithChanges, problemsWithDocument, type ServiceRules } from "./ServiceChecks.ts"
+import { problemOf, problemsWithChanges, problemsWithDocument, type ServiceRules, warningsOf } from "./ServiceChecks.ts"
 import { ServiceRegistry } from "./ServiceRegistry.ts"
 import type { Preferences } from "#core/organization/Organization.ts"
 import * as settings from "#core/organization/OrganizationSettingsStore.ts"
@@ -38,7 +38,10 @@ export interface UserConfiguration {
   /** The services in the document. */
   readonly models: ModelConfiguration
   readonly preferences: Preferences
+  /** The services that this engine does not have, in words. Calls do without them. */
+  readonly warnings: ReadonlyArray<string>
 }
+type Stored = Omit<UserConfiguration, "warnings">
 
 /** Omitted fields stay unchanged. */
 export interface UserConfigurationChanges {
@@ -76,14 +79,18 @@ export class ModelConfigurations extends Context.Service<
       // Calls must learn of a change even if its client has left, or if it is unknown whether the change was committed.
       const changing = <A, E>(id: OrganizationId, change: Effect.Effect<A, E, Sealer>) =>
         Effect.uninterruptible(Effect.ensuring(sealing(change), changed(id)))
+      const advised = (stored: Stored): UserConfiguration => ({
+        ...stored,
+        warnings: warningsOf({ egress: undefined, registry }, stored.models)
+      })
       return ModelConfigurations.of({
-        get: Effect.fn("ModelConfigurations.get")((id) => sealing(get(sql, id))),
+        get: Effect.fn("ModelConfigurations.get")((id) => Effect.map(sealing(get(sql, id)), advised)),
         document: Effect.fn("ModelConfigurations.document")(find),
         update: Effect.fn("ModelConfigurations.update")(function* (id, changes) {
-          return yield* changing(id, update(sql, id, changes, yield* rulesFor(id)))
+          return advised(yield* changing(id, update(sql, id, changes, yield* rulesFor(id))))
         }),
         replace: Effect.fn("ModelConfigurations.replace")(function* (id, document) {
-          return yield* changing(id, replace(sql, id, document, yield* rulesFor(id)))
+          return advised(yield* changing(id, replace(sql, id, document, yield* rulesFor(id))))
         }),
         check: Effect.fn("ModelConfigurations.check")(function* (id) {
           const rules = yield* rulesFor(id)

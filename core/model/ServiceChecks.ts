@@ -66,6 +66,22 @@ const lackOf = ({ languages, title }: ServiceManifest, language: string): string
   return `${title} has no '${language}', only ${languages.join(", ")}`
 }
 
+/** In words. Undefined if the engine has the provider, or none is named. */
+const unknownIn = ({ registry }: ServiceRules, kind: RegisteredKind, { provider }: JsonObject): string | undefined =>
+  typeof provider !== "string" || registry.find(kind, provider) !== undefined ? undefined : unknownProvider(registry, kind, provider)
+
+/** A service that the engine does not have is kept for one that has it, and only warned of. */
+const problemsWithKnown = (rules: ServiceRules, kind: RegisteredKind, service: JsonObject): Problems =>
+  unknownIn(rules, kind, service) === undefined ? problemsWith(rules, kind, service) : []
+
+/** The services that the engine does not have, in words. The others can be used. */
+export const warningsOf = (rules: ServiceRules, configuration: ModelConfiguration): ReadonlyArray<string> =>
+  serviceKinds.flatMap((kind) => {
+    const service = configuration[kind]
+    const message = service === null ? undefined : unknownIn(rules, kind, service)
+    return message === undefined ? [] : [`${kind}: ${message}`]
+  })
+
 const languageProblems = (registry: ServiceRegistry["Service"], choice: ServiceChoice, at: Path): Problems => {
   const lacks = chosenKinds.flatMap((kind) => {
     const { provider } = choice[kind]
@@ -80,20 +96,23 @@ export const problemsWithChanges = (rules: ServiceRules, sent: ModelChanges, aft
   const changed = serviceKinds.filter((kind) => sent[kind] !== undefined)
   const problems = changed.flatMap((kind) => {
     const service = after[kind]
-    return service === null ? [] : below([kind], problemsWith(rules, kind, service))
+    return service === null ? [] : below([kind], problemsWithKnown(rules, kind, service))
   })
   return problems.length > 0 || !changed.some((kind) => kind === "tts" || kind === "stt")
     ? problems
     : languageProblems(rules.registry, choiceOf(rules.registry, after, {}), ["stt", "language"])
 }
 
-/** The problems of all services in the document, including those that its mode does not use. */
-export const problemsWithDocument = (rules: ServiceRules, { byok, mode }: ModelDocument): Problems => {
+/** The problems of all services in an organization's document, including those that its mode does not use. */
+export const problemsWithDocument = (rules: ServiceRules, document: ModelDocument): Problems =>
+  problemsInside(document, (kind, service) => problemsWithKnown(rules, kind, service))
+
+const problemsInside = ({ byok, mode }: ModelDocument, problemsOf: (kind: ServiceKind, service: JsonObject) => Problems): Problems => {
   if (mode === "dograh") return [{ path: ["mode"], message: "This engine hosts no models: use the mode 'byok'" }]
   return (["pipeline", "realtime"] as const).flatMap((section) =>
     Object.entries(byok?.[section] ?? {}).flatMap(([kind, service]) =>
       // The cast holds because the members of both sections are kinds of services.
-      service === null ? [] : below(["byok", section, kind], problemsWith(rules, kind as ServiceKind, service))
+      service === null ? [] : below(["byok", section, kind], problemsOf(kind as ServiceKind, service))
     )
   )
 }
@@ -102,7 +121,12 @@ export const problemsWithDocument = (rules: ServiceRules, { byok, mode }: ModelD
 export const problemsWithOwn = (rules: ServiceRules, organization: ModelConfiguration, configurations: JsonObject): Problems => {
   const document = ownDocument(configurations)
   const problems = [
-    ...(document === undefined ? [] : below([ownDocumentName], problemsWithDocument(rules, document))),
+    ...(document === undefined
+      ? []
+      : below(
+          [ownDocumentName],
+          problemsInside(document, (kind, service) => problemsWith(rules, kind, service))
+        )),
     ...chosenKinds.flatMap((kind) => {
       const isOwn = ownService(configurations, kind) !== undefined
       const service = isOwn ? choiceOf(rules.registry, organization, configurations)[kind] : undefined

@@ -36,7 +36,7 @@ export const modelConfigurationRoutes = tagged(
       name: "setModelConfiguration",
       summary: "Replace the configured services",
       description:
-        "From the next call on, agents that do not choose their own use these. A service that the engine does not have is refused.",
+        "From the next call on, agents that do not choose their own use these. A service that the engine does not have is kept, and `warnings` names it.",
       needs: "admin",
       body: SetModelConfiguration,
       bodySize: modelDocumentSize,

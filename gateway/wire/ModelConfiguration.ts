@@ -7,7 +7,7 @@ import { isComplete, maxModelDocumentSize } from "#core/model/ModelDocument.ts"
 import type { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import { nullable, object, optional, secretObject } from "#gateway/request/Field.ts"
 import { ModelSource, sourceOf } from "./ModelSource.ts"
-import { defaultProviders, providers, schemasOf, shownConfiguration, shownConfigurationOf } from "./UserConfiguration.ts"
+import { defaultProviders, modelWarnings, providers, schemasOf, shownConfiguration, shownConfigurationOf } from "./UserConfiguration.ts"
 
 /** The limits of a request body: the document may take twice its size, depending on how its JSON is written. */
 export const modelDocumentSize = { maxBytes: 2 * maxModelDocumentSize, maxValues: 2000 }
@@ -69,7 +69,8 @@ export const ModelConfigurationWire = Type.Object(
       description:
         "The services that the configuration's mode uses. `/user/configurations/user/validate` says whether the engine supports them."
     }),
-    source: ModelSource
+    source: ModelSource,
+    warnings: modelWarnings()
   },
   { title: "ModelConfiguration" }
 )
@@ -79,7 +80,8 @@ export const modelConfigurationWire = (configuration: UserConfiguration): Static
   return {
     configuration: document === undefined || !isComplete(document) ? null : masked(document),
     effective_configuration: shownConfigurationOf(configuration, kindsInUse(models)),
-    source: sourceOf(document)
+    source: sourceOf(document),
+    warnings: [...configuration.warnings]
   }
 }
 

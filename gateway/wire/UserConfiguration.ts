@@ -78,14 +78,22 @@ export const shownConfigurationOf = (
   }
 }
 
+export const modelWarnings = () =>
+  Type.Array(Type.String(), { description: "The services that this engine does not have: they are kept, and calls do without them." })
+
 export const UserConfigurationWire = Type.Object(
-  { ...shownConfiguration, organization_pricing: Type.Null({ description: "Always null: this engine charges nothing." }) },
+  {
+    ...shownConfiguration,
+    organization_pricing: Type.Null({ description: "Always null: this engine charges nothing." }),
+    warnings: modelWarnings()
+  },
   { title: "UserConfiguration" }
 )
 
 export const userConfigurationWire = (configuration: UserConfiguration): Static<typeof UserConfigurationWire> => ({
   ...shownConfigurationOf(configuration, serviceKinds),
-  organization_pricing: null
+  organization_pricing: null,
+  warnings: [...configuration.warnings]
 })
 
 export const providers = () =>

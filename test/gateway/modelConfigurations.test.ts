@@ -26,7 +26,7 @@ const shownStt = { ...stt, api_key: "***********6666" }
 const byok = (mode: string, section: object) => ({ version: 2, mode: "byok", byok: { mode, [mode]: section } })
 const pipeline = byok("pipeline", { llm, tts, stt })
 const shownPipeline = byok("pipeline", { llm: shownLlm, tts, stt: shownStt })
-const nothing = { configuration: null, effective_configuration: noServices, source: "empty" }
+const nothing = { configuration: null, effective_configuration: noServices, source: "empty", warnings: [] }
 
 t.test("given nothing that is configured, when it is read, then there is no configuration, and all routes say so", async (t) => {
   t.strictSame(await read(), nothing)
@@ -41,7 +41,7 @@ t.test("given a configuration", async (t) => {
     t.strictSame(await read(), answer.json)
     t.notMatch(answer.text, /sk-/)
     t.match(await stored(), [{ configuration: pipeline }])
-    t.strictSame(await services(), { ...effective, organization_pricing: null })
+    t.strictSame(await services(), { ...effective, organization_pricing: null, warnings: [] })
     t.match(await context(), {
       model_services: {
         config_source: "organization_v2",
@@ -124,6 +124,44 @@ t.test("given services that were set one by one", async (t) => {
   })
 })
 
+/** As the existing product stores them, with all members that it knows. */
+const storedModels: ReadonlyArray<Readonly<Record<string, unknown>>> = [
+  { provider: "openai", model: "gpt-4.1", base_url: "https://api.openai.com/v1" },
+  { provider: "groq", model: "llama-3.3-70b-versatile" },
+  { provider: "openrouter", model: "openai/gpt-4.1", base_url: "https://openrouter.ai/api/v1" },
+  { provider: "google", model: "gemini-3.5-flash" },
+  { provider: "azure", model: "gpt-4.1-mini", endpoint: "https://acme.openai.azure.com" },
+  { provider: "speaches", model: "llama3", base_url: "http://localhost:11434/v1" },
+  { provider: "huggingface", model: "openai/gpt-oss-120b:cerebras", base_url: "https://router.huggingface.co/v1", bill_to: null },
+  { provider: "minimax", model: "MiniMax-M2.7", base_url: "https://api.minimax.io/v1", temperature: 1 },
+  { provider: "sarvam", model: "sarvam-105b", temperature: 0.5 },
+  { provider: "atlascloud", model: "qwen/qwen3.5-flash", base_url: "https://api.atlascloud.ai/v1" }
+]
+
+t.test(
+  "given a document as the existing product stores it, when it is sent, then it is taken unchanged, and what is lacking is named",
+  async (t) => {
+    const elevenlabs = {
+      provider: "elevenlabs",
+      api_key: "sk-voice-12345678",
+      voice: "21m00Tcm4TlvDq8ikWAM",
+      speed: 1,
+      model: "eleven_flash_v2_5"
+    }
+    const deepgram = { provider: "deepgram", api_key: ["sk-one-11111111", "sk-two-22222222"], model: "nova-3-general", language: "multi" }
+    for (const model of storedModels) {
+      const document = {
+        ...byok("pipeline", { llm: { ...model, api_key: ["sk-llm-11111111"] }, tts: elevenlabs, stt: deepgram, embeddings: null }),
+        dograh: null
+      }
+      const answer = await put(document)
+      t.match(said(answer), [200, { warnings: [/^tts: This engine has no tts provider 'elevenlabs'/] }], String(model["provider"]))
+      t.match(await stored(), [{ configuration: document }])
+    }
+    await put(pipeline)
+  }
+)
+
 t.test("given models that the existing product hosts", async (t) => {
   const hosted = { api_key: "sk-hosted-12345678", voice: "nova", speed: 1.2, language: "de" }
 
@@ -177,11 +215,7 @@ t.test("given an invalid configuration, when it is sent, then 422 at its place, 
   const elsewhere = { llm: { provider: "elevenlabs" }, tts: { provider: "flite", voice: "anna" }, stt: { provider: "none" } }
   await check(
     { ...byok("pipeline", elsewhere), byok: { mode: "pipeline", pipeline: elsewhere, realtime: { llm: { provider: "openai" } } } },
-    [
-      { loc: ["body", "byok", "pipeline", "llm", "provider"], msg: /no llm provider 'elevenlabs'/ },
-      { loc: ["body", "byok", "pipeline", "tts", "voice"] },
-      { loc: ["body", "byok", "realtime", "llm", "model"], type: "missing" }
-    ]
+    [{ loc: ["body", "byok", "pipeline", "tts", "voice"] }, { loc: ["body", "byok", "realtime", "llm", "model"], type: "missing" }]
   )
   await check(byok("pipeline", { llm: { text: "x".repeat(65_536) }, tts, stt }), [{ loc: ["body"], msg: /at most 65536 bytes/ }])
   t.strictSame(await stored(), before)

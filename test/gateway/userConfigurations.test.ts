@@ -15,7 +15,7 @@ const put = (json: unknown) => ask("PUT", path, json)
 const source = async (asking = ask) => (await asking("GET", "/organizations/context")).json
 
 const stored = () => storedIn(api)
-const nothing = { ...noServices, organization_pricing: null }
+const nothing = { ...noServices, organization_pricing: null, warnings: [] }
 
 t.test("given nothing that is configured, when only preferences are changed, then no service is configured", async (t) => {
   t.strictSame(await read(), nothing)
@@ -98,15 +98,7 @@ t.test("given invalid services, when they are sent, then 422 at their places, an
     t.notMatch(answer.text, /sk-/)
   }
   const at = (...loc: ReadonlyArray<string>) => ["body", ...loc]
-  await check({ llm: { provider: "elevenlabs", api_key: "sk-secret" }, tts: { voice: "slt" } }, [
-    {
-      loc: at("llm", "provider"),
-      type: "value_error",
-      msg: "This engine has no llm provider 'elevenlabs', only anthropic, atlascloud, azure, embedded, google"
-    },
-    { loc: at("tts", "provider"), type: "missing", msg: "Field required" }
-  ])
-  await check({ llm: { provider: "constructor" } }, [{ loc: at("llm", "provider") }])
+  await check({ tts: { voice: "slt" } }, [{ loc: at("tts", "provider"), type: "missing", msg: "Field required" }])
   await check({ llm: { provider: "openai" } }, [{ loc: at("llm", "model"), type: "missing" }])
   await check({ llm: { provider: "openai", model: " ", api_key: "sk-secret" } }, [{ loc: at("llm", "model"), type: "missing" }])
   await check(
@@ -127,6 +119,19 @@ t.test("given invalid services, when they are sent, then 422 at their places, an
   await check(inside, [{ loc: at("llm", "base_url"), msg: addressRefused }], askAsOther)
   t.equal((await put(inside)).status, 200, "the organization of the operator may have its model beside the engine")
 })
+
+t.test(
+  "given a service that the engine does not have, when it is sent, then it is kept with a warning, and the others are used",
+  async (t) => {
+    const own = { llm: { provider: "aws_bedrock", model: "nova", region: "us-east-1" }, tts: { provider: "flite", voice: "rms" } }
+    const answer = await put(own)
+    const warnings = ["llm: This engine has no llm provider 'aws_bedrock', only anthropic, atlascloud, azure, embedded"]
+    t.match(said(answer), [200, { ...own, warnings: warnings.map((one) => new RegExp(`^${one}`)) }])
+    t.match(await read(), { warnings: [/^llm: /] }, "and whenever it is read")
+    t.match(said(await put({ llm: { provider: "constructor" } })), [200, { warnings: [/no llm provider 'constructor'/] }])
+    t.match(said(await put({ llm: {} })), [200, { warnings: [] }])
+  }
+)
 
 t.test("given a language that all services support, or are told to detect, then it can be set", async (t) => {
   const asked = { tts: { provider: "polyglot" }, llm: { provider: "openai", model: "m" } }
