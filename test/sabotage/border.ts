@@ -167,6 +167,31 @@ export const border = named({
     replacement: "status === 200",
     caughtBy: "test/runtime/webhookDelivery.test.ts"
   },
+  // Language models.
+  "An answer that has begun is not asked for again.": {
+    file: "core/model/ModelRetries.ts",
+    text: "if (hasBegun) return Stream.fail(error)",
+    replacement: "",
+    caughtBy: "test/core/modelRetries.test.ts"
+  },
+  "Thoughts come back with the calls that follow from them.": {
+    file: "adapters/voice/anthropic/MessagesRequest.ts",
+    text: "return hasThoughts && Array.isArray(thoughts) ? thoughts : []",
+    replacement: "return []",
+    caughtBy: "test/adapters/anthropic.test.ts"
+  },
+  "Gemini's key is not in the address.": {
+    file: "adapters/voice/google/askGemini.ts",
+    text: 'headers: { "x-goog-api-key": apiKey },',
+    replacement: "headers: {},",
+    caughtBy: "test/adapters/google.test.ts"
+  },
+  "An error of Gemini's repeats nothing of what was sent.": {
+    file: "adapters/voice/google/askGemini.ts",
+    text: "/^[A-Z_]{1,40}$/.test(finish) ?",
+    replacement: "finish !== '' ?",
+    caughtBy: "test/adapters/google.test.ts"
+  },
   // Other engines.
   "A change whose engine was lost is not made again.": {
     file: "runtime/nodes/PassedRequests.ts",
