@@ -15,6 +15,7 @@ import { blocksIn } from "#test/emulators/anthropic/refusals.ts"
 import { GoogleEmulator } from "#test/emulators/google/GoogleEmulator.ts"
 import { declarationsIn } from "#test/emulators/google/refusals.ts"
 import { OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
+import { json, type RawReply } from "#test/emulators/shared/ModelEmulator.ts"
 import { webhooksOf } from "#test/support/egress.ts"
 import { runLive } from "#test/support/run.ts"
 import { planOf } from "#test/support/talk.ts"
@@ -71,7 +72,7 @@ const think =
   }
 
 type Understood = (asked: Asked) => Thought
-const overOpenAi = async (t: Test, understands: Understood): Promise<OpenLanguageModel> => {
+const overOpenAi = async (t: Test, understands: Understood, ...faults: ReadonlyArray<RawReply>): Promise<OpenLanguageModel> => {
   const emulator = await OpenAiEmulator.start({
     apiKey,
     answer: ({ messages = [], tools = [] }) => {
@@ -87,9 +88,10 @@ const overOpenAi = async (t: Test, understands: Understood): Promise<OpenLanguag
     }
   })
   t.teardown(() => emulator.stop())
+  emulator.script(...faults)
   return openai.open({ api_key: apiKey, base_url: emulator.url, model: "emulated" }, { egress })
 }
-const overAnthropic = async (t: Test, understands: Understood): Promise<OpenLanguageModel> => {
+const overAnthropic = async (t: Test, understands: Understood, ...faults: ReadonlyArray<RawReply>): Promise<OpenLanguageModel> => {
   const emulator = await AnthropicEmulator.start({
     apiKey,
     answer: ({ messages = [], system = [], tools = [] }) => {
@@ -107,9 +109,10 @@ const overAnthropic = async (t: Test, understands: Understood): Promise<OpenLang
     }
   })
   t.teardown(() => emulator.stop())
+  emulator.script(...faults)
   return anthropic.open({ api_key: apiKey, base_url: emulator.origin, model: "emulated" }, { egress })
 }
-const overGemini = async (t: Test, understands: Understood): Promise<OpenLanguageModel> => {
+const overGemini = async (t: Test, understands: Understood, ...faults: ReadonlyArray<RawReply>): Promise<OpenLanguageModel> => {
   const emulator = await GoogleEmulator.start({
     apiKey,
     answer: (body) => {
@@ -127,6 +130,7 @@ const overGemini = async (t: Test, understands: Understood): Promise<OpenLanguag
     }
   })
   t.teardown(() => emulator.stop())
+  emulator.script(...faults)
   return google.open({ api_key: apiKey, base_url: emulator.origin }, { egress })
 }
 
@@ -160,3 +164,22 @@ t.test(
     }
   }
 )
+
+/** What the first request meets. None of it is an answer, and each service may send it. */
+const faults: Readonly<Record<string, RawReply>> = {
+  "is overloaded": json({}, 503),
+  "has no room for a moment": json({}, 429, { "retry-after": "1" }),
+  "breaks off": { pieces: [], ending: "reset" },
+  "ends without an answer": { pieces: [] },
+  "sends half a message": { pieces: ['data: {"ty'] },
+  "sends a page": { status: 502, contentType: "text/html", pieces: ["<html>"] }
+}
+
+t.test("given a service that fails at first, when it answers then, then the path is the same", async (t) => {
+  const usual = await walk(embedded.open({}, { egress }), delivered)
+  for (const [name, over] of Object.entries({ overOpenAi, overAnthropic, overGemini }))
+    for (const [what, fault] of Object.entries(faults)) {
+      const other = await walk(await over(t, think(delivered), fault), delivered)
+      t.strictSame([other.path, other.variables, other.disposition], [usual.path, usual.variables, usual.disposition], `${name} ${what}`)
+    }
+})
