@@ -72,6 +72,7 @@ t.test("given Azure, then the deployment is asked below the endpoint, with the k
 t.test("given Hugging Face with an organization that pays, then it is named", async (t) => {
   const requests = await asked(t, "huggingface", ({ url }) => ({ base_url: url, bill_to: "acme" }))
   t.match(requests, [{ headers: { "x-hf-bill-to": "acme" } }])
+  t.match(providerOf("huggingface").faultsOf({ api_key: "k", bill_to: "a\nb" }), [{ field: "bill_to" }], "a header has one line")
 })
 
 t.test("given a server of one's own, then it needs no key, and the others do", async (t) => {

@@ -67,7 +67,10 @@ const router: Named = {
 }
 const huggingface = defineLanguageModel({
   manifest: manifestOf(router),
-  fields: { ...fieldsOf(router), bill_to: optionalText({ label: "Bill to", description: "The organization that pays." }) },
+  fields: {
+    ...fieldsOf(router),
+    bill_to: optionalText({ label: "Bill to", description: "The organization that pays.", pattern: "^[A-Za-z0-9_.-]*$" })
+  },
   check: faultsOf,
   open: (config, host) => {
     const plain = chatSettingsOf(config)
