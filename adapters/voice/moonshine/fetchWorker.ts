@@ -4,7 +4,7 @@
  */
 import { type ExecFileSyncOptionsWithStringEncoding, execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { folderOf, type ModelPackage, moonshinePackages, type MoonshineSize, tokenPackage, tokensName, tokensOf } from "./MoonshineFiles.ts"
 import { filesIn } from "./tarball.ts"
@@ -103,6 +103,8 @@ const fetchAll = ({ root, sizes }: FetchRequest): void => {
   const held = join(root, "lock")
   lock(held)
   try {
+    // What an ended process has left.
+    for (const draft of globSync("new-*", { cwd: root })) rmSync(join(root, draft), { recursive: true, force: true })
     bring(root, tokenPackage, (folder) => {
       const program = join(folder, tokenPackage.files[0]?.name ?? "")
       writeFileSync(join(folder, tokensName), tokensOf(readFileSync(program, "utf8")))
