@@ -15,7 +15,7 @@ import type { SpeechToText } from "./SpeechToText.ts"
 
 export interface ChosenServices {
   readonly model: OpenLanguageModel
-  /** Undefined if there is no model: the agent then hears nothing, says its greeting and collects the keys that are pressed. */
+  /** Undefined if there is no model, or no recognizer yet: the agent then says its greeting and collects the keys that are pressed. */
   readonly hearing: SpeechToText | undefined
   /** The recognizers that take over when that one fails, in this order. */
   readonly substitutes: ReadonlyArray<SpeechToText>
@@ -76,12 +76,14 @@ const endOfTurnOf = (registry: Registry, chosen: JsonObject, host: ServiceHost):
 const substitutesOf = (registry: Registry, stt: JsonObject, host: ServiceHost): ReadonlyArray<SpeechToText> => {
   const usual = registry.defaults.stt
   const chosen = nameOf(stt)
-  const recognizer = chosen === usual || chosen === none ? undefined : registry.find("stt", usual)?.recognizer({ provider: usual }, host)
+  const recognizer = chosen === usual || chosen === none ? undefined : recognizerOf(registry, { provider: usual }, host)
   return recognizer === undefined ? [] : [recognizer]
 }
 
 const recognizerOf = (registry: Registry, stt: JsonObject, host: ServiceHost): SpeechToText | undefined => {
   const provider = nameOf(stt)
   if (provider === none) return undefined
+  // An agent that says so and accepts keys is better than one that understands nothing.
+  if (registry.find("stt", provider)?.unready?.() !== undefined) return undefined
   return registry.find("stt", provider)?.recognizer(stt, host) ?? deaf(provider, missing("stt", provider))
 }

@@ -6,15 +6,18 @@ import type { OrganizationId } from "#core/Id.ts"
 import type { JsonObject } from "#core/Json.ts"
 import { AgentServices } from "#core/model/AgentServices.ts"
 import { ModelConfigurations } from "#core/model/ModelConfigurations.ts"
+import { ModelError } from "#core/model/LanguageModel.ts"
 import { put } from "#core/model/ModelConfigurationStore.ts"
 import type { ModelDocument } from "#core/model/ModelDocument.ts"
+import { deaf, defineRecognizer } from "#core/model/RecognizerProvider.ts"
+import type { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import type { Sealer } from "#core/Sealer.ts"
 import { aRequest } from "#test/adapters/modelScene.ts"
 import { OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
 import * as given from "#test/support/given.ts"
 import { egress } from "#test/support/egress.ts"
 import { openDatabase } from "#test/support/postgres.ts"
-import { servicesLayer } from "#test/support/services.ts"
+import { servicesLayer, servicesWith } from "#test/support/services.ts"
 
 const database = await openDatabase(t)
 
@@ -30,7 +33,10 @@ const test = (
   t: Test,
   title: string,
   body: (t: Test, scene: Scene) => Generator<Effect.Effect<unknown, unknown, Sealer | SqlClient.SqlClient | Scope.Scope>, void, never>,
-  { isOperators = false }: { readonly isOperators?: boolean } = {}
+  {
+    isOperators = false,
+    services = servicesLayer
+  }: { readonly isOperators?: boolean; readonly services?: Layer.Layer<ServiceRegistry> } = {}
 ) =>
   t.test(title, (t) =>
     database.run(function* () {
@@ -38,7 +44,7 @@ const test = (
       const sql = yield* SqlClient.SqlClient
       const [agents, models] = yield* Effect.all([AgentServices, ModelConfigurations]).pipe(
         Effect.provide(Layer.fresh(Layer.merge(AgentServices.layer, ModelConfigurations.layer))),
-        Effect.provide([servicesLayer, egress(isOperators ? { first: id } : {})])
+        Effect.provide([services, egress(isOperators ? { first: id } : {})])
       )
       yield* Effect.gen(() => body(t, { agents, id, models, sql }))
     })
@@ -106,6 +112,42 @@ test(t, "given no model, then there is no recognizer", function* (t, { agents, i
   t.equal(hearing, undefined)
   t.match(yield* Effect.flip(model), { reason: "refused" })
 })
+
+/** A recognizer of that name, which works or is not there yet. */
+const ears = (provider: string, why?: string) =>
+  defineRecognizer({
+    manifest: { contract: 1, kind: "stt", provider, title: provider, description: "" },
+    fields: {},
+    unready: () => why,
+    recognizer: () => deaf(provider, new ModelError({ reason: "broken", isRetryable: true, message: "not opened" }))
+  })
+const hearingWith = (...recognizers: ReadonlyArray<ReturnType<typeof ears>>) => ({
+  services: servicesWith(...recognizers)
+})
+const hosted = changes({ stt: { provider: "hosted" } })
+
+test(
+  t,
+  "given a hosted recognizer, then the usual one takes over when it fails",
+  function* (t, { agents, id, models }) {
+    const substitutes = [{ provider: "moonshine" }]
+    t.match(yield* agents.chosenFor(id, {}), { hearing: { provider: "moonshine" }, substitutes: [] })
+    yield* models.update(id, hosted)
+    t.match(yield* agents.chosenFor(id, {}), { hearing: { provider: "hosted" }, substitutes })
+  },
+  hearingWith(ears("hosted"), ears("moonshine"))
+)
+
+test(
+  t,
+  "given a usual recognizer that is not there yet, then agents greet and accept keys, or hear by another one alone",
+  function* (t, { agents, id, models }) {
+    t.match(yield* agents.chosenFor(id, {}), { hearing: undefined, substitutes: [] })
+    yield* models.update(id, hosted)
+    t.match(yield* agents.chosenFor(id, {}), { hearing: { provider: "hosted" }, substitutes: [] })
+  },
+  hearingWith(ears("hosted"), ears("moonshine", "it is being fetched"))
+)
 
 const gone = { provider: "elevenlabs", api_key: "sk-gone-12345678" }
 for (const [llm, words] of [

@@ -39,6 +39,7 @@ const testServices: ReadonlyArray<AnyServiceProvider> = [
   ...["live", "openai", "two"].map((provider) => defineService({ manifest: manifestOf("realtime", provider), fields }))
 ]
 export const servicesLayer = ServiceRegistry.layerOf(testServices)
+export const servicesWith = (...more: ReadonlyArray<AnyServiceProvider>) => ServiceRegistry.layerOf([...testServices, ...more])
 
 /** The services of an agent without a recognizer. */
 export const deafServices: ChosenServices = {
