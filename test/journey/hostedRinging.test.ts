@@ -44,7 +44,8 @@ t.test("given phones that ring through Telnyx for two engines, when the one that
   const { lives, log } = carrier
   const world = await openThrough(t, carrier, { environment: { ...(await sharing(t)), RING_TIMEOUT: "300", TAKEOVER_AFTER: "300" } })
   const node = await startCallNode(t, world)
-  const { id } = await world.campaign(numbersOf(12, ["01"]), { max_concurrency: 6, retry: { maxRetries: 0 } })
+  // So slowly that each call is given to whichever engine has fewer.
+  const { id } = await world.campaign(numbersOf(12, ["01"]), { max_concurrency: 6, rate_limit: 1, retry: { maxRetries: 0 } })
   lives.letRing(true)
   await world.api.start(id)
   await untilTrue("calls up to the cap", () => log.count("ringing") === 6)
