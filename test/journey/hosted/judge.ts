@@ -29,6 +29,8 @@ export interface Evidence {
   readonly untold: ReadonlySet<string>
   /** For each kill, the calls that the engine had then, as far as the database knew. Another engine hangs them up, and cannot know how all of them end. */
   readonly lost: ReadonlyArray<ReadonlySet<string>>
+  /** When engines were killed through which the audio of other engines' calls may have come, which ends those calls. */
+  readonly cuts: ReadonlyArray<number>
   /** How many calls the campaign may have at once. */
   readonly cap: number
 }
@@ -77,7 +79,7 @@ type Complaint = readonly [rule: Finding["rule"], what: string]
 const judgeAttempt = (
   { callId, isBreakerFailure, outcome }: ReportRow,
   ring: Ring | undefined,
-  { lost, untold }: Pick<Evidence, "lost" | "untold">
+  { cuts, lost, untold }: Pick<Evidence, "cuts" | "lost" | "untold">
 ): ReadonlyArray<Complaint> => {
   const what = ring === undefined || (outcome === "unknown" && untold.has(callId)) ? "unknown" : deedOf(ring)
   const isAbandoned = lost.some((calls) => calls.has(callId))
@@ -89,16 +91,18 @@ const judgeAttempt = (
   if (what === "answered" && !isExcused && (isBreakerFailure || failures.has(outcome)))
     complaints.push(["no answered call counts as a failure", outcome])
   if (isBreakerFailure && !failures.has(outcome)) complaints.push(["no answered call counts as a failure", `${outcome}, for the breaker`])
-  if (ring?.answeredAt !== undefined && ring.by === "us" && !isAbandoned)
+  const { answeredAt = Number.POSITIVE_INFINITY, by, endedAt = 0 } = ring ?? {}
+  const wasCut = cuts.some((at) => answeredAt <= at && at <= endedAt)
+  if (answeredAt < endedAt && by === "us" && !isAbandoned && !wasCut)
     complaints.push(["the engine hangs up on nobody who talks", "hung up"])
   return complaints
 }
 
 /** Judges one number. Rows and rings are in chronological order. */
-const judgeNumber = (rows: ReadonlyArray<ReportRow>, rings: ReadonlyArray<Ring>, { lost, unplaced, untold }: Evidence) => {
+const judgeNumber = (rows: ReadonlyArray<ReportRow>, rings: ReadonlyArray<Ring>, { cuts, lost, unplaced, untold }: Evidence) => {
   const placed = rows.filter(({ callId }) => !unplaced.has(callId))
   const complaints = rows.flatMap((row) =>
-    judgeAttempt(row, unplaced.has(row.callId) ? undefined : rings[placed.indexOf(row)], { lost, untold })
+    judgeAttempt(row, unplaced.has(row.callId) ? undefined : rings[placed.indexOf(row)], { cuts, lost, untold })
   )
   if (placed.length !== rings.length)
     complaints.push(["no number is rung twice for one attempt", `${placed.length} attempts, ${rings.length} calls`])
