@@ -100,19 +100,21 @@ export const dialServices = Effect.gen(function* () {
 
 /** `now` is wall time, which decides when retries are due. */
 export const dialTurn = (services: DialServices, memory: CampaignMemory, trunk: LiveTrunk, now: number) => {
-  const isTrunkFull = trunk.originating.isFull
+  const choice = services.nodes.choose(trunk)
+  const isTrunkFull = choice.isCrowded
   if (isTrunkFull || services.voice.isCrowdedBy(memory.plan.campaignId)) {
     memory.queue.leave()
     memory.turns.leave()
     if (isTrunkFull) trunk.originating.await(() => memory.inbox.wake())
     return Effect.map(SteadyTime.now, (at) => briefly(at + CROWDED_MILLIS, isTrunkFull ? "replies to requests" : "speech"))
   }
-  const turn: Turn = { memory, now, rates: ratesOf(memory.plan, trunk), trunk }
+  const turn: Turn = { choice, memory, now, rates: ratesOf(memory.plan, trunk), trunk }
   // Uninterruptible, so that no slot is taken and no contact claimed without reaching its call.
   return Effect.uninterruptibleMask((restore) => dial(services, turn, restore))
 }
 
 interface Turn {
+  readonly choice: ReturnType<CallNodes["Service"]["choose"]>
   readonly memory: CampaignMemory
   readonly trunk: LiveTrunk
   readonly rates: ReadonlyArray<RateScope>
@@ -179,9 +181,9 @@ const claim = Effect.fnUntraced(function* (services: DialServices, turn: Turn, r
 /** Reserves a slot, a dial time and a caller ID for each call that may be claimed now; if there are none, returns what to wait for. */
 const reserve = Effect.fnUntraced(function* (
   services: DialServices,
-  { memory, now, rates, trunk }: Turn
+  { choice: { carrier, room: audio }, memory, now, rates, trunk }: Turn
 ): Effect.fn.Return<Reserved | Wait> {
-  const { media, nodes, rotation } = services
+  const { media, rotation } = services
   const { claims, plan, turns } = memory
   const begun = yield* SteadyTime.now
   const from = begun + claims.shortest
@@ -194,7 +196,6 @@ const reserve = Effect.fnUntraced(function* (
   const apart = Math.max(...rates.map(({ rate }) => spacing(rate)))
   const together = Math.floor((2 * claims.longest + TOGETHER_MILLIS) / apart) + 1
   // If the trunk is in trouble, this one call is its probe.
-  const { carrier, room: audio } = nodes.choose(trunk)
   if (memory.needsAudio && audio <= 0 && !media.isFull()) {
     memory.queue.leave()
     return until(begun + NO_CARRIER_MILLIS)

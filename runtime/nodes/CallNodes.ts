@@ -37,6 +37,8 @@ interface Choice {
   readonly carrier: Carrier | undefined
   /** How many more calls with audio it may have; none if nobody else takes calls of the trunk now, and this engine has all it may have. */
   readonly room: number
+  /** On whichever engine, requests of further calls would wait for the replies of others. */
+  readonly isCrowded: boolean
 }
 
 export class CallNodes extends Context.Service<
@@ -70,7 +72,7 @@ export class CallNodes extends Context.Service<
   )
   /** For a call node itself, and for tests: there are none. */
   static readonly layerNone = Layer.succeed(CallNodes, {
-    choose: () => ({ carrier: undefined, room: Number.POSITIVE_INFINITY }),
+    choose: ({ originating }) => ({ carrier: undefined, isCrowded: originating.isFull, room: Number.POSITIVE_INFINITY }),
     isFollowed: () => false,
     meet: () => {},
     metrics: () => ({ calls: 0, heard: 0 }),
@@ -98,10 +100,10 @@ export class CallNodes extends Context.Service<
 const QUIET_LOOK = "5 millis"
 
 /** Of this engine and the nodes with room, whichever has less to do takes the next calls. */
-const lessBusy = (nodes: Iterable<RemoteNode>, here: ReturnType<MediaRoom["Service"]["here"]>): Choice => {
+const lessBusy = (nodes: Iterable<RemoteNode>, here: ReturnType<MediaRoom["Service"]["here"]>, isCrowded: boolean): Choice => {
   let best: RemoteNode | undefined
   const room = here.limit - here.calls
-  let least = room > 0 ? share(here.all, here.limit) : Number.POSITIVE_INFINITY
+  let least = room > 0 && !isCrowded ? share(here.all, here.limit) : Number.POSITIVE_INFINITY
   for (const node of nodes) {
     const its = share(node.carried(), node.limit)
     // On a tie, the one that does not dispatch as well.
@@ -109,7 +111,7 @@ const lessBusy = (nodes: Iterable<RemoteNode>, here: ReturnType<MediaRoom["Servi
     best = node
     least = its
   }
-  return { carrier: best, room: best?.room() ?? Math.max(0, room) }
+  return { carrier: best, isCrowded: isCrowded && best === undefined, room: best?.room() ?? Math.max(0, room) }
 }
 /** Nodes without a limit are compared by their calls. */
 const MANY = 10_000
@@ -177,9 +179,10 @@ const make = Effect.gen(function* () {
   return CallNodes.of({
     choose: (trunk) => {
       // Then the slots themselves are limited to this engine's room.
-      if (nodes.size === 0) return { carrier: undefined, room: Number.POSITIVE_INFINITY }
-      const open = [...nodes.values()].filter((node) => node.takes(trunk.configurationId))
-      return lessBusy(open, media.here())
+      const isCrowded = trunk.originating.isFull
+      if (nodes.size === 0) return { carrier: undefined, isCrowded, room: Number.POSITIVE_INFINITY }
+      const open = [...nodes.values()].filter((node) => node.takes(trunk))
+      return lessBusy(open, media.here(), isCrowded)
     },
     isFollowed: (callId) => calls.has(callId),
     meet: (row) => {

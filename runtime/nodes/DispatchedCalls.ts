@@ -89,6 +89,8 @@ interface DispatchedCall extends Dispatched {
   departed: (() => void) | undefined
 }
 
+const keyOf = (journal: string, configurationId: TelephonyConfigId) => `${journal} ${configurationId}`
+
 type Report = Exclude<FromNode, { readonly _tag: "Challenge" | "Has" | "Room" }>
 type CallReport = Exclude<Extract<Report, { readonly callId: CallId }>, { readonly _tag: "AskTransfer" | "TransferLeft" | "HeardOfFormer" }>
 
@@ -101,6 +103,8 @@ export class DispatchedCalls {
   readonly #grants = new Map<string, SteadyMillis>()
   /** Calls whose lines are free, and that are only being recorded, by the journals of their nodes. */
   readonly #ended = new Map<string, Set<CallId>>()
+  /** Calls whose requests have no reply yet, by journal and configuration. */
+  readonly #unplaced = new Map<string, Set<CallId>>()
   readonly #transfers: DispatchedTransfers
   #isStopping = false
 
@@ -151,6 +155,15 @@ export class DispatchedCalls {
     return count
   }
 
+  /** How many calls of the configuration the node has whose requests have no reply yet. */
+  unplaced(journal: string, configurationId: TelephonyConfigId): number {
+    return this.#unplaced.get(keyOf(journal, configurationId))?.size ?? 0
+  }
+
+  #isPlaced({ attempt: { callId }, node, trunk }: DispatchedCall): void {
+    if (this.#unplaced.get(keyOf(node.journal, trunk.configurationId))?.delete(callId) === true) trunk.originating.wakeNext()
+  }
+
   allowNoMore(): void {
     this.#isStopping = true
   }
@@ -179,12 +192,14 @@ export class DispatchedCalls {
   }
 
   start(node: Node | undefined, { journal }: Carrier, dispatched: Dispatched): void {
-    const { attempt, dialing } = dispatched
+    const { attempt, dialing, trunk } = dispatched
     const { callId, campaign } = attempt
     this.#expected.delete(callId)
     if (node === undefined || node.limit === 0) return this.#giveBack(dispatched)
     const latest = Math.max(nowOf(this.#means.clock), dialing.departure.readyAt()) + LATEST_MILLIS
     this.#calls.set(callId, { ...dispatched, departed: undefined, latest, node, wasAllowed: false })
+    const key = keyOf(journal, trunk.configurationId)
+    this.#unplaced.set(key, (this.#unplaced.get(key) ?? new Set()).add(callId))
     this.#means.elsewhere.add({ callId, campaignId: campaign?.campaignId, journal })
     node.say({ _tag: "Place", attempt, from: dialing.from, marked: dialing.marked })
   }
@@ -196,6 +211,7 @@ export class DispatchedCalls {
     for (const [callId, call] of this.#calls) {
       if (call.node !== node) continue
       this.#calls.delete(callId)
+      this.#isPlaced(call)
       call.watcher.gone?.(call.attempt)
       if (call.wasAllowed) {
         call.trunk.dismiss(call.attempt.callId)
@@ -242,12 +258,14 @@ export class DispatchedCalls {
         this.#left(call)
         break
       case "Placed":
+        this.#isPlaced(call)
         trunk.placed(callId)
         dialing.placed?.()
         break
       case "NotStarted":
         node.rest(trunk.configurationId)
         this.#calls.delete(callId)
+        this.#isPlaced(call)
         this.#giveBack(call)
         break
       case "Over":
@@ -324,8 +342,10 @@ export class DispatchedCalls {
     )
   }
 
-  #over({ attempt, node, trunk, watcher }: DispatchedCall, how: Over, refusal: string | undefined): void {
+  #over(call: DispatchedCall, how: Over, refusal: string | undefined): void {
+    const { attempt, node, trunk, watcher } = call
     const { callId } = attempt
+    this.#isPlaced(call)
     this.#grants.delete(callId)
     if (how._tag === "Void" && how.reason === "unreachable") node.rest(trunk.configurationId)
     if (how._tag === "Void" && how.reason === "rate_limited") {
@@ -345,9 +365,11 @@ export class DispatchedCalls {
     watcher.lineFree?.(how)
   }
 
-  #gone({ attempt, node, trunk, watcher }: DispatchedCall): void {
+  #gone(call: DispatchedCall): void {
+    const { attempt, node, trunk, watcher } = call
     const { callId } = attempt
     this.#calls.delete(callId)
+    this.#isPlaced(call)
     this.#ended.get(node.journal)?.delete(callId)
     this.#transfers.gone(callId)
     this.#means.local.settled(callId)

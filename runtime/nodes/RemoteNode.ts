@@ -8,6 +8,7 @@ import { nowOf, type SteadyMillis } from "#core/SteadyTime.ts"
 import { LINK_ROUTE, MOST_LINK_BYTES } from "#core/node/NodeLinks.ts"
 import { hostHeader } from "#runtime/call/passOn.ts"
 import type { OtherEngine } from "#runtime/postgres/OtherEngineStore.ts"
+import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 import type { DispatchedCalls } from "./DispatchedCalls.ts"
 import { isProof, proofOf } from "./handshake.ts"
 import { type FromNode, PROTOCOL, type ToNode } from "./messages.ts"
@@ -71,8 +72,11 @@ export class RemoteNode {
     this.#link?.send(message)
   }
 
-  takes(configurationId: TelephonyConfigId): boolean {
-    return (this.#resting.get(configurationId) ?? Number.NEGATIVE_INFINITY) <= nowOf(this.#means.clock)
+  /** Its trunk of the configuration is not in trouble, and a further request would not wait there for the replies of others. */
+  takes({ configurationId, originating }: Pick<LiveTrunk, "configurationId" | "originating">): boolean {
+    const { calls, clock } = this.#means
+    const isResting = (this.#resting.get(configurationId) ?? Number.NEGATIVE_INFINITY) > nowOf(clock)
+    return !isResting && calls.unplaced(this.journal, configurationId) < originating.limit
   }
 
   /** Its trunk of the configuration is in trouble, so calls go elsewhere for a while. */

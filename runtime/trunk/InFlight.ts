@@ -2,20 +2,20 @@
 import { Effect, Semaphore } from "effect"
 
 export class InFlight {
-  readonly #limit: number
+  readonly limit: number
   readonly #semaphore: Semaphore.Semaphore
   /** Callbacks of campaigns that want to claim once another request can be sent, in the order in which they asked. */
   readonly #waiting = new Set<() => void>()
   #wanted = 0
 
   constructor(limit: number) {
-    this.#limit = limit
+    this.limit = limit
     this.#semaphore = Semaphore.makeUnsafe(limit)
   }
 
   /** Whether a contact claimed now would have to wait for the replies of others. */
   get isFull(): boolean {
-    return this.#wanted >= this.#limit
+    return this.#wanted >= this.limit
   }
 
   /** Calls `wake` once after a request has received its reply; other waiters may be called first. */
@@ -36,8 +36,13 @@ export class InFlight {
 
   #done(permits: number): void {
     this.#wanted -= permits
+    if (!this.isFull) this.wakeNext()
+  }
+
+  /** Another request can be sent, perhaps by another engine. */
+  wakeNext(): void {
     const [next] = this.#waiting
-    if (next === undefined || this.isFull) return
+    if (next === undefined) return
     this.#waiting.delete(next)
     next()
   }

@@ -9,6 +9,7 @@ import { CallRate, RealMillis } from "#runtime/dispatch/CallRate.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
 import { DispatchedCalls } from "#runtime/nodes/DispatchedCalls.ts"
 import { GRANT_MILLIS, type ToNode } from "#runtime/nodes/messages.ts"
+import { InFlight } from "#runtime/trunk/InFlight.ts"
 import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 import { run } from "#test/support/run.ts"
 
@@ -21,7 +22,14 @@ const dispatched = Effect.fnUntraced(function* (proven: { millis: number }) {
   const slots = yield* Slots
   const said: Array<ToNode> = []
   const node = { journal, limit: 10, rest: () => {}, say: (message: ToNode) => void said.push(message) }
-  const trunk = { configurationId: TelephonyConfigId.make(1), dismiss: () => {}, left: () => {}, mayLeave: () => true }
+  const trunk = {
+    configurationId: TelephonyConfigId.make(1),
+    dismiss: () => {},
+    left: () => {},
+    mayLeave: () => true,
+    originating: new InFlight(1),
+    placed: () => {}
+  }
   const means = {
     clock: yield* Clock.Clock,
     elsewhere: yield* CallsElsewhere,
@@ -48,7 +56,7 @@ const dispatched = Effect.fnUntraced(function* (proven: { millis: number }) {
     const last = said.at(-1)
     return last?._tag === "Answered" ? last.answer : last
   }
-  return { ask, calls, node, slots }
+  return { ask, calls, node, slots, trunk }
 })
 
 const play = <A>(story: Effect.Effect<A, never, CallRate | CallsElsewhere | Slots>) =>
@@ -106,5 +114,32 @@ t.test(
       })
     )
     t.strictSame(counts, [0, 1, 0])
+  }
+)
+
+t.test(
+  "given a call whose request has no reply, then it counts among those of its node, and its reply wakes who waits for one",
+  async (t) => {
+    const check = (name: string, report: Parameters<DispatchedCalls["hear"]>[1]) =>
+      play(
+        Effect.gen(function* () {
+          const { ask, calls, node, trunk } = yield* dispatched({ millis: 1000 })
+          let woken = 0
+          trunk.originating.await(() => woken++)
+          ask()
+          const count = () => calls.unplaced(journal, trunk.configurationId)
+          calls.hear(node, { _tag: "Left", callId })
+          t.strictSame([count(), calls.unplaced("another", trunk.configurationId), woken], [1, 0, 0])
+          calls.hear(node, report)
+          t.strictSame([count(), woken], [0, 1], name)
+        })
+      )
+    await check("accepted, or in doubt", { _tag: "Placed", callId })
+    await check("gone, because its actor failed", { _tag: "Gone", callId })
+    await check("refused", {
+      _tag: "Over",
+      callId,
+      how: CallState.cases.Void.make({ at: 0, reason: "permit_lapsed" })
+    })
   }
 )
