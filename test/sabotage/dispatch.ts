@@ -78,6 +78,24 @@ export const dispatch = named({
     replacement: "if (!charge.isTaken()) return",
     caughtBy: "test/runtime/remoteTransfers.test.ts"
   },
+  "A call node may send nothing after the proof of the engine that allowed it has lapsed.": {
+    file: "runtime/nodes/DispatchedCalls.ts",
+    text: "if (!lock.isHeld(GRANT_MILLIS))",
+    replacement: "if (!lock.isHeld())",
+    caughtBy: "test/runtime/dispatchedCalls.test.ts"
+  },
+  "The same holds for transfers.": {
+    file: "runtime/nodes/DispatchedTransfers.ts",
+    text: "if (!lock.isHeld(GRANT_MILLIS))",
+    replacement: "if (!lock.isHeld())",
+    caughtBy: "test/runtime/remoteTransfers.test.ts"
+  },
+  "What an engine allowed before it was killed counts for as long as the permission lasts.": {
+    file: "runtime/lock/Incumbent.ts",
+    text: "Math.min(decidedUntil + grantMillis, provenUntil)",
+    replacement: "Math.min(decidedUntil, provenUntil)",
+    caughtBy: "test/runtime/engineLock.test.ts"
+  },
   "An engine is told when an organization chooses other services for its agents.": {
     file: "runtime/nodes/CarriedCalls.ts",
     text: "this.#means.models.changed(message.organizationId)",
