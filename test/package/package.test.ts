@@ -161,7 +161,7 @@ t.test("given both packages in a folder, when the engine is started there", asyn
   const chosen = await ask("PUT", "/user/configurations/user", { tts: speaker })
   t.match(chosen["tts"], { ...speaker, api_key: /^\*+ices$/ })
   const spoken = await callWith(ask, "Good evening. It is late.", "+15550100021")
-  t.match(spoken, { usage_info: { tts: { "acme#0|||high": 25 } } }, "then agents speak with the voices")
+  t.match(spoken, { usage_info: { tts: { "acme#0|||high": 24 } } }, "then agents speak with the voices")
   t.strictSame(voices.asked.toSorted(), ["Good evening.", "It is late."])
   const evening = asterisk.log.heard(asterisk.log.of("+15550100021")[0]?.channelId ?? "")
   const loudest = [tones.low, tones.high].toSorted((a, b) => strengthOf(evening, b) - strengthOf(evening, a))
