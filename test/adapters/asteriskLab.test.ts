@@ -184,6 +184,7 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false }, async (t) =
   t.test("a call in the dialplan is not sent on again", async (t) => {
     const id = await answered()
     await sendOn(id, "lasting")
+    await client.waitFor(`StasisEnd of ${id}`, ({ channel, type }) => type === "StasisEnd" && channel?.id === id)
     await t.rejects(sendOn(id, "human"), /409 .*Channel not in Stasis application/)
     await client.hangup(id)
     await client.ended(id)

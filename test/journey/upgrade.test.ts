@@ -39,10 +39,14 @@ const beside = (t: Test, world: World, name: string, release?: string, environme
 const recordsIn = async (sql: Witness) => [...(await sql`SELECT * FROM schema_migrations ORDER BY version`)]
 const newestIn = async (sql: Witness): Promise<unknown> => (await recordsIn(sql)).at(-1)?.["version"]
 
-/** Fills the cap with calls, which continue until the emulator lets callees hang up again. */
-const holdCalls = async ({ emulator }: World) => {
+/** Fills the cap with answered calls, which continue until the emulator lets callees hang up again. */
+const holdCalls = async ({ emulator, sql }: World) => {
   emulator.letTalk(true)
-  await untilTrue("calls up to the cap", () => emulator.live() === cap)
+  // Whoever still rings may be busy, and is then followed by somebody else.
+  await untilTrue("answered calls up to the cap", async () => {
+    const answered = await sql`SELECT FROM attempts WHERE state = 'answered'`
+    return answered.length === cap && emulator.live() === cap
+  })
 }
 
 /** A transaction that, like a dump, keeps everybody from altering the table of attempts. Returns a function that ends it. */
