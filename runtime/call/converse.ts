@@ -1,5 +1,5 @@
 /** The audio of a call: prepared while the phone rings, attached once the callee has answered. */
-import { Deferred, Effect, type Scope } from "effect"
+import { Cause, Deferred, Effect, type Scope } from "effect"
 import { CallEvent } from "#core/call/Call.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import { ProviderError, type Trunk } from "#core/provider/Adapter.ts"
@@ -40,6 +40,10 @@ export const converse = Effect.fnUntraced(
   },
   Effect.scoped,
   Effect.catch((error) => Effect.logWarning("no audio for a call", { detail: error.detail, operation: error.operation })),
+  // A defect leaves the callee with silence, too.
+  Effect.catchCause((cause) =>
+    Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.logError("the audio of a call failed", cause)
+  ),
   (conversation, { clock }, call) =>
     Effect.andThen(
       conversation,

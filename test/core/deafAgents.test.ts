@@ -22,15 +22,26 @@ t.test(
   }
 )
 
-t.test("given nothing to say, or nothing that can be spoken, then the agent is silent", async (t) => {
+t.test("given nothing to say, then the agent is silent", async (t) => {
   const silent = deaf({ greeting: "" })
-  t.strictSame([silent.lines(), isAsking(silent)], [[], false])
-  const failing = deaf({ greeting: "Hi." })
-  failing.send({ _tag: "LineFailed", line: 1 })
-  t.strictSame([failing.lines(), isAsking(failing)], [["Hi."], false], "no other words are looked for")
+  t.strictSame([silent.lines(), isAsking(silent), silent.conclusion()], [[], false, undefined])
+})
+
+t.test("given an opening that cannot be spoken, then it is tried again, and the third failure ends the call", async (t) => {
+  const fail = (talk: Talk) => talk.send({ _tag: "LineFailed", line: talk.state().lines[0]?.id ?? 0 })
+  const recovering = deaf({ greeting: "Hi." })
+  fail(recovering)
+  fail(recovering)
+  recovering.send({ _tag: "LineSpoken", line: recovering.state().lines[0]?.id ?? 0 })
+  t.strictSame([recovering.lines(), recovering.conclusion()], [["Hi.", "Hi.", "Hi."], undefined])
+  const silent = deaf({ greeting: "Hi." })
+  for (let tries = 0; tries < 3; tries++) fail(silent)
+  t.strictSame([silent.lines(), isAsking(silent)], [["Hi.", "Hi.", "Hi."], false], "no other words are looked for")
+  t.match(silent.conclusion(), { disposition: "pipeline_error" })
   const unplayed = deaf({ greeting: "" }, {}, { greeting_override: { type: "audio", recording_id: "r1" } })
-  unplayed.send({ _tag: "LineFailed", line: 1 })
-  t.strictSame([unplayed.lines().length, isAsking(unplayed)], [1, false])
+  for (let tries = 0; tries < 3; tries++) fail(unplayed)
+  t.strictSame([unplayed.lines().length, isAsking(unplayed)], [3, false])
+  t.match(unplayed.conclusion(), { disposition: "pipeline_error" })
 })
 
 t.test("given a contact's own greeting that is malformed, then the run says so, and the agent's is said", async (t) => {

@@ -91,6 +91,16 @@ t.test("given an agent without a recognizer, a graph without a start, or no audi
   t.strictSame(await without({ media: failing }), [false, undefined, ["hangup media_failure"]], "the call ends as if without one")
 })
 
+t.test("given a defect while the audio is connected, then the call ends as if it had none", async (t) => {
+  const onMedia = () => {
+    throw new Error("a defect")
+  }
+  const { log } = await play(given({ onMedia, world: { definition: definition(), services } }), (scene) =>
+    steps(scene.says(answered), sets(scene, { lookup: Effect.succeed("up") }), wait("12 seconds"))
+  )
+  t.strictSame(hangupsIn(log), ["hangup media_failure"])
+})
+
 t.test("given an organization, when its call is answered, then only what it keeps is made", async (t) => {
   const kept = async (recordings: boolean, transcripts: boolean, operator: Scene["recordings"] = "on") => {
     const { plan } = await play(hears({ keeping: { recordings, transcripts } }, operator), ({ says }) => steps(says(answered), wait(0)))

@@ -3,7 +3,7 @@ import { nodeOf, put, type Line, type Scene, type Step } from "./ConversationSta
 import { ask } from "./Asking.ts"
 import { dropAnswer, endFor, endNow } from "./Ending.ts"
 import { cut, isOwed } from "./History.ts"
-import { speakFirst } from "./Nodes.ts"
+import { open, speakFirst } from "./Nodes.ts"
 import { fill, say, stopSpeaking } from "./Speech.ts"
 import { cancelControl, releaseControl } from "./ToolCalls.ts"
 
@@ -42,7 +42,7 @@ export const lineFailed = (step: Step, scene: Scene, id: number): Step => {
   if (line === undefined) return step
   const { answer, unspoken } = step.state
   const unheard = put(step, { history: cut(step.state.history, id, ""), unspoken: unspoken + 1 })
-  if (line.instead !== undefined)
+  if (line.instead !== undefined && (scene.plan.canHear || line.instead !== ""))
     return instead(put(unheard, { lines: unheard.state.lines.filter((one) => one !== line) }), scene, line.instead)
   if (line.kind === "message") return endNow(put(unheard, { messageFate: "not_left" }), scene, endFor("voicemail_detected"))
   if (unspoken + 1 >= mostUnspoken) return endNow(unheard, scene, endFor("pipeline_error"))
@@ -50,14 +50,16 @@ export const lineFailed = (step: Step, scene: Scene, id: number): Step => {
   if (whole !== unheard && nodeOf(scene, step.state).type === "endCall") return endNow(whole, scene, endFor("user_qualified"))
   const after = passed(whole, scene, line)
   const { batch, lines, phase } = after.state
-  if (phase !== "live" || lines.length > 0 || !scene.plan.canHear) return after
+  if (phase !== "live" || lines.length > 0) return after
+  // The callee hears nothing, and the agent has nothing else to say.
+  if (!scene.plan.canHear) return open(after, scene)
   // The callee keeps waiting.
   if (line.kind === "filler" || after.state.answer !== undefined || batch !== undefined) return fill(after, scene)
   return say(after, scene.plan.settings.lines.reprompt, { isInterruptible: true, isTold: true })
 }
 
 const instead = (step: Step, scene: Scene, text: string): Step =>
-  text.trim() === ""
+  text === ""
     ? speakFirst(step, scene)
     : say(step, text, { isInterruptible: scene.plan.graph.start.allowsInterruption, isTold: true })
 

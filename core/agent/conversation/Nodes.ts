@@ -56,7 +56,7 @@ const openingAt = (scene: Scene, state: ConversationState): PlannedOpening => {
 }
 
 /** The contact's greeting, otherwise the start node's recording or text, otherwise whatever the model begins with. */
-const open = (step: Step, scene: Scene): Step => {
+export const open = (step: Step, scene: Scene): Step => {
   const { greeting, isOverrideIgnored, recording } = openingAt(scene, step.state)
   const noted = isOverrideIgnored ? act(step, { _tag: "Note", note: { _tag: "GreetingIgnored" } }) : step
   const isInterruptible = scene.plan.graph.start.allowsInterruption
