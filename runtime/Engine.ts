@@ -78,6 +78,7 @@ import * as CallNode from "./nodes/CallNode.ts"
 import { Dispatcher } from "./nodes/Dispatcher.ts"
 import { RemoteTransfers } from "./nodes/RemoteTransfers.ts"
 import { CallNodes } from "./nodes/CallNodes.ts"
+import * as NeverLeft from "./nodes/NeverLeft.ts"
 import { GRANT_MILLIS } from "./nodes/messages.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
 import { given, later } from "./lock/Handover.ts"
@@ -272,7 +273,7 @@ const deciding = Layer.mergeAll(
 export const layer = decided.pipe(Layer.provideMerge(deciding))
 
 /** The part of an engine that stands by: it carries calls, as a call node. Needs the same, but no lock. */
-export const callNode = Mending.layerCallNode.pipe(
+export const callNode = Layer.merge(Mending.layerCallNode, NeverLeft.layer).pipe(
   Layer.provideMerge(Layer.merge(CallsElsewhere.layer, Layer.fresh(CampaignInboxes.layer))),
   Layer.provideMerge(carrier)
 )

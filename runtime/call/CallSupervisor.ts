@@ -40,7 +40,7 @@ import { noteEvent } from "./noteDown.ts"
 import { planCall } from "./planCall.ts"
 import { makeWithdrawals, type Withdrawals } from "./Withdrawals.ts"
 
-const { DialingWithdrawn, EndAsked } = CallEvent.cases
+const { DialingWithdrawn, EndAsked, Refused } = CallEvent.cases
 
 /** How long the calls hung up by a stopping node may take to end. */
 const HANGUP_MILLIS = 10_000
@@ -65,6 +65,8 @@ export class CallSupervisor extends Context.Service<
       first: (limits: CallLimits) => Step,
       watcher: CallWatcher
     ) => Effect.Effect<void>
+    /** The request of a call that another process left behind has certainly not left. */
+    readonly neverLeft: (callId: CallId) => void
     /** The campaign may no longer dial: its calls still waiting in a carrier's queue are withdrawn from it. */
     readonly withdraw: (campaignId: CampaignId) => void
     /** Keeps the slot of an attempt that an earlier process wrote off. The slot has already been taken. */
@@ -120,6 +122,9 @@ export class CallSupervisor extends Context.Service<
           trunk.trunk.adopt(call.ref)
           yield* launch(node, listener, call, first(call.limits))
         }),
+        neverLeft: (callId) => {
+          calls.get(callId)?.tell(Refused.make({ at: SteadyTime.nowOf(clock), reason: "unreachable" }))
+        },
         withdraw: (campaignId) => {
           for (const call of calls.values())
             if (call.limits.queues === true && call.attempt.campaign?.campaignId === campaignId) call.tell(DialingWithdrawn.make({}))

@@ -36,6 +36,10 @@ export class CallsElsewhere extends Context.Service<
     /** The address of the engine that has the call, as `host:port`. */
     readonly addressOf: (callId: string) => string | undefined
     readonly all: () => ReadonlyArray<CallElsewhere>
+    /** The process that was to send the call has died, and its journal proves that the request never left. */
+    readonly neverLeft: (callId: CallId) => void
+    readonly hasNeverLeft: (callId: CallId) => boolean
+    readonly onNeverLeft: (tell: (callId: CallId) => void) => void
     /** The call is over, or this engine follows it now. */
     readonly remove: (callId: CallId) => void
   }
@@ -56,7 +60,9 @@ const make = (): CallsElsewhere["Service"] => {
   const engines = new Map<string, OtherEngine>()
   const calls = new Map<string, CallElsewhere>()
   const counts = new Map<string, number>()
+  const unsent = new Set<CallId>()
   let tell: TellElsewhere = () => false
+  let tellUnsent: (callId: CallId) => void = () => {}
   const count = (journal: string, more: number) => counts.set(journal, (counts.get(journal) ?? 0) + more)
   return {
     engines: () => [...engines.values()],
@@ -75,6 +81,14 @@ const make = (): CallsElsewhere["Service"] => {
     },
     addressOf: (callId) => engines.get(calls.get(callId)?.journal ?? "")?.address,
     all: () => [...calls.values()],
+    hasNeverLeft: (callId) => unsent.has(callId),
+    neverLeft: (callId) => {
+      unsent.add(callId)
+      tellUnsent(callId)
+    },
+    onNeverLeft: (by) => {
+      tellUnsent = by
+    },
     remove: (callId) => {
       const call = calls.get(callId)
       if (call !== undefined && calls.delete(callId)) count(call.journal, -1)

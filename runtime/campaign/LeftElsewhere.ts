@@ -32,6 +32,7 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const watch = yield* makeWatch
     const { elsewhere, nodes } = watch
+    elsewhere.onNeverLeft(watch.supervisor.neverLeft)
     const staying = new Map<string, Staying>()
     const meet = (engine: OtherEngine) => {
       staying.set(engine.journal, { engine, stillnessOf: makeStillness() })

@@ -11,6 +11,7 @@ import type { CallRef } from "#core/provider/CallRef.ts"
 import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallJournal } from "#runtime/call/CallJournal.ts"
+import { CallsElsewhere } from "#runtime/call/CallsElsewhere.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import { bareEnd } from "#runtime/call/RunReport.ts"
 import { Config } from "#runtime/config/config.ts"
@@ -51,6 +52,7 @@ export const scopesOf = (
 /** Returns the news for the campaign if settling ended the attempt. */
 export const settler = Effect.gen(function* () {
   const conversations = yield* ConversationRecords
+  const elsewhere = yield* CallsElsewhere
   const journal = yield* CallJournal
   const local = yield* LocalJournal
   const supervisor = yield* CallSupervisor
@@ -82,7 +84,7 @@ export const settler = Effect.gen(function* () {
     // Recorded first: nothing may be dialed before the opt-out is known.
     if (known.hasOptedOut && attempt.call.to !== undefined) yield* conversations.optedOut({ ...attempt, phoneNumber: attempt.call.to })
     if (known.end !== undefined) return yield* journal.ended(attempt, known.end)
-    const neverLeft = state === "intent" || (state === "sent" && known.left === "never_left")
+    const neverLeft = state === "intent" || (state === "sent" && (known.left === "never_left" || elsewhere.hasNeverLeft(callId)))
     // The reply to its claim may still arrive in this process; once withheld, the call cannot be sent.
     if (known.undone !== undefined || (neverLeft && local.withhold(callId)))
       return yield* journal.neverPlaced(attempt, known.undone ?? { at: now, breakerEntry: false })

@@ -163,6 +163,10 @@ export class FormerJournals {
     return known
   }
 
+  ids(): ReadonlySet<string> {
+    return new Set(this.#journals.keys())
+  }
+
   sent(callId: CallId): boolean {
     for (const { calls } of this.#journals.values()) if (calls.get(callId)?.left === "left") return true
     return false

@@ -88,6 +88,8 @@ export class LocalJournal extends Context.Service<
     readonly recent: () => ReadonlyArray<CallId>
     /** Whether an earlier process sent the call, according to its journal. */
     readonly sentBefore: (callId: CallId) => boolean
+    /** The journals that are left of this engine's earlier processes. */
+    readonly earlier: () => ReadonlySet<string>
     /** When the latest of the calls was settled that this process sent and has forgotten since. */
     readonly forgottenUntil: () => SteadyMillis
     /** What is known about an attempt that this or another process left behind. */
@@ -132,6 +134,7 @@ export class LocalJournal extends Context.Service<
         dialed: () => new Map([...former.dialed(), ...own.recent.dialed()]),
         recent: () => own.recent.all(),
         sentBefore: (callId) => former.sent(callId),
+        earlier: () => former.ids(),
         forgottenUntil: () => own.recent.forgottenUntil,
         muted: (callId, at) => own.note(callId, `muted ${callId} ${at ?? NOT_MUTED}`),
         optedOut: (callId) => own.note(callId, `opted_out ${callId}`),

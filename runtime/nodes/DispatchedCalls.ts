@@ -92,7 +92,10 @@ interface DispatchedCall extends Dispatched {
 const keyOf = (journal: string, configurationId: TelephonyConfigId) => `${journal} ${configurationId}`
 
 type Report = Exclude<FromNode, { readonly _tag: "Challenge" | "Has" | "Room" }>
-type CallReport = Exclude<Extract<Report, { readonly callId: CallId }>, { readonly _tag: "AskTransfer" | "TransferLeft" | "HeardOfFormer" }>
+type CallReport = Exclude<
+  Extract<Report, { readonly callId: CallId }>,
+  { readonly _tag: "AskTransfer" | "TransferLeft" | "HeardOfFormer" | "NeverLeft" }
+>
 
 export class DispatchedCalls {
   readonly #means: Means
@@ -232,7 +235,8 @@ export class DispatchedCalls {
   }
 
   hear(node: Node, report: Report): void {
-    const { feedback, optOuts, pool, wake } = this.#means
+    const { elsewhere, feedback, optOuts, pool, wake } = this.#means
+    if (report._tag === "NeverLeft") return elsewhere.neverLeft(report.callId)
     if (report._tag === "Feedback") return feedback.heard(report.organizationId, report.runId, report.event)
     if (report._tag === "NumberFreed") return wake(report.campaignIds)
     if (report._tag === "OptedOut") return optOuts.add(report.organizationId, report.phoneNumbers)

@@ -12,7 +12,7 @@ import type { Recorded } from "#runtime/call/Recorded.ts"
 import type { Undone } from "#runtime/journal/FormerJournals.ts"
 
 /** Changes with every change of these messages: both sides must have the same. */
-export const PROTOCOL = 7
+export const PROTOCOL = 8
 
 /**
  * How long a call node may use a permission to send a request, counted from when it asked. A stop is confirmed, and the lock given up, only
@@ -91,6 +91,8 @@ export type FromNode =
   | { readonly _tag: "NumberFreed"; readonly campaignIds: ReadonlyArray<CampaignId> }
   /** The provider has said this about a call that an earlier process of this engine sent. Nobody else hears it. */
   | { readonly _tag: "HeardOfFormer"; readonly callId: CallId; readonly configurationId: TelephonyConfigId; readonly event: TrunkEvent }
+  /** An earlier process of this engine was to send the call, and its journal proves that the request never left. */
+  | { readonly _tag: "NeverLeft"; readonly callId: CallId }
   /** What happens in a conversation, if somebody watches it. */
   | { readonly _tag: "Feedback"; readonly organizationId: OrganizationId; readonly runId: RunId; readonly event: FeedbackEvent }
   /** Callees must not be called again. */

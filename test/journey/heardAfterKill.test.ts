@@ -1,8 +1,8 @@
-/** An engine that is killed while another one decides, and started again on its own disk: it still hears what becomes of the calls that it had. */
+/** An engine that is killed while another one decides, and started again on its own disk: what only it can know of the calls that it had, it tells. */
 import t from "tap"
 import { startCallNode } from "#test/support/callNode.ts"
 import { temporaryFolder } from "#test/support/dataFolder.ts"
-import { numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { sharing } from "./cluster.ts"
 
@@ -58,4 +58,29 @@ t.test("given a request of a call node that arrives only once the node has been 
   }
   await untilTrue("record of the call", async () => (await attempt())?.state === "ended")
   t.match(await attempt(), { outcome: "error" }, "then it is known that nobody was reached")
+})
+
+t.test("given a call node that is killed right before a request leaves, when it is started again", async (t) => {
+  const world = await World.open(t, {
+    emulator: { media: false, ringMillis: 100, talkMillis: 500 },
+    environment: { ...(await sharing(t)), ORG_CONCURRENCY: "4", TAKEOVER_AFTER: "300" }
+  })
+  const { emulator, sql } = world
+  const folder = temporaryFolder(t)
+  const node = await startCallNode(t, world, "left", { DATA_DIR: folder, CRASH_AT: "marked sent" })
+  const { id } = await world.campaign(numbersOf(40, ["01"]), { max_concurrency: 4, retry: { maxRetries: 0 } })
+  await world.api.start(id)
+  await node.exited
+  const left = await sql<Array<{ id: string; row: number }>>`SELECT id, row_no AS row FROM attempts WHERE node = 'left' AND state = 'sent'`
+  t.ok(left.length > 0, "then it had calls that had not left")
+  await startCallNode(t, world, "left", { DATA_DIR: folder })
+  await world.api.untilState(id, "completed")
+  const states = await sql`SELECT DISTINCT state, outcome FROM attempts WHERE id = ANY (${left.map((attempt) => attempt.id)}::uuid[])`
+  t.strictSame([...states], [{ state: "void", outcome: null }], "then it is certain that nobody was called by them")
+  await judge(t, world, id, 4)
+  t.equal(
+    new Set(emulator.log.entries.flatMap(({ kind, number }) => (kind === "originate" ? [number] : []))).size,
+    40,
+    "and all are called"
+  )
 })

@@ -17,6 +17,7 @@ export const journalOf = (world: Pick<World, "freezes" | "isDiskFull" | "journal
     handed: () => {},
     muted: (_, at) => void world.journal.push(at === undefined ? "audio is back" : "audio has ended"),
     ended: () => {},
+    earlier: () => new Set(),
     forgottenUntil: () => Number.NEGATIVE_INFINITY,
     failure: () => (world.isDiskFull ? "ENOSPC" : undefined),
     id: "00000000-0000-4000-8000-000000000001",
