@@ -78,7 +78,7 @@ import * as CallNode from "./nodes/CallNode.ts"
 import { Dispatcher } from "./nodes/Dispatcher.ts"
 import { RemoteTransfers } from "./nodes/RemoteTransfers.ts"
 import { CallNodes } from "./nodes/CallNodes.ts"
-import * as NeverLeft from "./nodes/NeverLeft.ts"
+import * as FormerCalls from "./nodes/FormerCalls.ts"
 import { GRANT_MILLIS } from "./nodes/messages.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
 import { given, later } from "./lock/Handover.ts"
@@ -188,7 +188,7 @@ const calls = CallSupervisor.layer.pipe(
 /** Carries calls, whoever decides about them. An engine that gets the lock keeps it, with the calls that it has. */
 const carrier = CallNode.Carrying.layer.pipe(
   Layer.provideMerge(calls),
-  Layer.provideMerge(Layer.mergeAll(coordination, transfers, optOuts, CallNode.feedbackLayer, CallNode.formerCallsLayer)),
+  Layer.provideMerge(Layer.mergeAll(coordination, transfers, optOuts, CallNode.feedbackLayer, FormerCalls.heardLayer)),
   Layer.provideMerge(stores),
   Layer.provideMerge(Dispatcher.layer)
 )
@@ -273,7 +273,7 @@ const deciding = Layer.mergeAll(
 export const layer = decided.pipe(Layer.provideMerge(deciding))
 
 /** The part of an engine that stands by: it carries calls, as a call node. Needs the same, but no lock. */
-export const callNode = Layer.merge(Mending.layerCallNode, NeverLeft.layer).pipe(
+export const callNode = Layer.merge(Mending.layerCallNode, FormerCalls.neverLeftLayer).pipe(
   Layer.provideMerge(Layer.merge(CallsElsewhere.layer, Layer.fresh(CampaignInboxes.layer))),
   Layer.provideMerge(carrier)
 )

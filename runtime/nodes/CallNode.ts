@@ -15,7 +15,6 @@ import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { NodeLinks } from "#core/node/NodeLinks.ts"
 import { CallJournal } from "#runtime/call/CallJournal.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
-import { HeardOfFormerCall } from "#runtime/call/FormerCalls.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { layerOptOuts } from "#runtime/journal/Promises.ts"
@@ -81,21 +80,6 @@ export const feedbackLayer = Layer.effect(
     })
   })
 ).pipe(Layer.provide(LiveFeedback.layer))
-
-/** What this engine hears about calls of its earlier processes, the dispatcher wants to know, which settles them, and hangs up what appears late. */
-export const formerCallsLayer = Layer.effect(
-  HeardOfFormerCall,
-  Effect.gen(function* () {
-    const { isTaken } = yield* Charge
-    const { sentBefore } = yield* LocalJournal
-    const { isHeard, say } = yield* Dispatcher
-    return (callId, configurationId, event) => {
-      if (isTaken() || !isHeard() || !sentBefore(callId)) return false
-      say({ _tag: "HeardOfFormer", callId, configurationId, event })
-      return true
-    }
-  })
-).pipe(Layer.provide(LocalJournal.layer))
 
 /** Only the dispatcher's own trunks tell campaigns about outages. */
 export const outagesLayer = Layer.effect(
@@ -170,8 +154,9 @@ export const layerLinks = Layer.effect(
       followed: (link, { nonce }) => {
         carried.lost()
         fork(carried.renewAll)
+        // Nothing else is listened to before it.
+        link.send({ _tag: "Has", callIds: carried.callIds(), proof: proofOf(sealer, "call node", journal, nonce) })
         dispatcher.follow((message) => link.send(message, isUnhurried(message)))
-        dispatcher.say({ _tag: "Has", callIds: carried.callIds(), proof: proofOf(sealer, "call node", journal, nonce) })
         sayRoom()
       },
       lost: () => {

@@ -13,6 +13,8 @@ import { placeAll } from "#test/support/singleCalls.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
 import { makeMouth } from "#test/support/utterances.ts"
 
+const skip = (await redisUnavailable()) ?? false
+
 const words = "Quinces ripen behind the lighthouse. Do you want one?"
 /** What callees could say. None does, but an agent converses only if it can hear. */
 const answer = makeMouth()("yes please", { voice: "rms" })
@@ -113,8 +115,6 @@ t.test("given calls on a call node, when a client watches one of them", { buffer
   const told = said().split('"_tag":"Feedback"').slice(1)
   t.ok(told.length > 0 && told.every((event) => event.includes(`"runId":${run?.id}`)), "and of the others, nothing is told")
 })
-
-const skip = (await redisUnavailable()) ?? false
 
 for (const isShared of [false, true]) {
   const what = isShared ? "two engines with a Redis" : "two engines without a Redis"
