@@ -3,6 +3,7 @@ import t from "tap"
 import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import { untilTrue, World } from "#test/support/engine.ts"
 import { startGenerated } from "#test/support/generatedAsterisk.ts"
+import { variantsOfRun } from "#test/support/partOfRun.ts"
 
 t.setTimeout(1_800_000)
 const skip = (await asteriskUnavailable()) ?? false
@@ -24,7 +25,7 @@ const mistakes: ReadonlyArray<readonly [what: string, added: Readonly<Record<str
 
 t.test("given an Asterisk with a mistake", { skip }, async (t) => {
   const world = await World.open(t)
-  for (const [index, [what, added, said]] of mistakes.entries())
+  for (const [index, [what, added, said]] of variantsOfRun([...mistakes.entries()], 1))
     await t.test(`given ${what}`, async (t) => {
       const callee = await startAsterisk()
       t.teardown(() => callee.stop())

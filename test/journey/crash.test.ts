@@ -7,6 +7,7 @@ import { dialPoints } from "#runtime/call/DialPoint.ts"
 import type { ResponseFault } from "#test/emulators/ari/AriEmulator.ts"
 import type { Environment } from "#test/support/EngineProcess.ts"
 import { aloud, attemptsOf, eventsOf, judge, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { variantsOfRun } from "#test/support/partOfRun.ts"
 import { untilTrunkUp } from "#test/support/trunkUp.ts"
 
 t.setTimeout(1_800_000)
@@ -47,7 +48,8 @@ const thenAllIsWell = async (t: Test, world: World, id: number) => {
   return done
 }
 
-for (const [index, point] of dialPoints.filter((point) => point !== "refused").entries()) {
+const points = [...dialPoints.filter((point) => point !== "refused").entries()]
+for (const [index, point] of variantsOfRun(points, 3)) {
   t.test(`given a campaign, when the engine dies at "${point}" and comes back`, { buffered: true }, async (t) => {
     const { id, world } = await given(t, 28, { CRASH_AT: point, CRASH_AFTER: String(5 + index) })
     await world.api.start(id)
@@ -72,7 +74,7 @@ t.test("given a request that has just been refused, when the engine dies before 
 })
 
 const lost: ReadonlyArray<ResponseFault> = ["hang-after-placing", "hang-before-placing"]
-for (const fault of lost) {
+for (const fault of variantsOfRun(lost, 1)) {
   t.test(`given requests under way (${fault}), when the engine dies and comes back`, { buffered: true }, async (t) => {
     const { id, world } = await given(t, 28)
     world.emulator.setResponseFault(fault, 3)
@@ -137,7 +139,7 @@ const seeded = (seed: number) => () => {
   return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
 }
 
-for (const seed of [11, 12]) {
+for (const seed of variantsOfRun([11, 12], 1)) {
   t.test(`given a campaign, when the engine dies three times at random moments (seed ${seed})`, { buffered: true }, async (t) => {
     const { id, world } = await given(t, 60, {}, aloud)
     const chance = seeded(seed)

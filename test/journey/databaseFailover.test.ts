@@ -7,6 +7,7 @@ import { type Environment, wrote } from "#test/support/EngineProcess.ts"
 import { numbersOf, recounted, shownCounters, until, untilTrue, type Witness, World } from "#test/support/engine.ts"
 import { witness } from "#test/support/postgres.ts"
 import { ReplicatedPostgres } from "#test/support/ReplicatedPostgres.ts"
+import { variantsOfRun } from "#test/support/partOfRun.ts"
 
 // Most of each story is waiting.
 t.jobs = 2
@@ -134,7 +135,7 @@ const ways: Readonly<Record<string, readonly [go: (scene: Scene) => Promise<void
     async () => {}
   ]
 }
-for (const [what, [go, check]] of Object.entries(ways)) {
+for (const [what, [go, check]] of variantsOfRun(Object.entries(ways), 1)) {
   t.test(`given calls, a pause and an opt-out that are missing from a standby, when ${what}`, { buffered: true }, async (t) => {
     const scene = await openLagging(t)
     const { lists, world } = scene

@@ -60,7 +60,7 @@ const slots = 10
 /** One callee of each kind. */
 const contacts = 12
 
-/** Of the hosted carriers, the first of this run (`support/carriersOfRun.ts`). */
+/** Of the hosted carriers, the first of this run (`support/partOfRun.ts`). */
 const carriers = process.env["TEST_CARRIERS"]?.split(",").slice(0, 1)
 const taken = providers.filter((provider) => provider === "ari" || carriers?.includes(provider) !== false)
 

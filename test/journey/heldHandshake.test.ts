@@ -8,6 +8,7 @@ import t, { type Test } from "tap"
 import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { contactStates, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { dialsOf } from "#test/support/neverLeft.ts"
+import { variantsOfRun } from "#test/support/partOfRun.ts"
 import { cert } from "#test/support/tlsCertificate.ts"
 import { startTlsFront, type TlsFront } from "#test/support/tlsFront.ts"
 
@@ -90,7 +91,7 @@ const stops: ReadonlyArray<readonly [what: string, stop: (scene: Scene) => Promi
   ["the campaign is paused", ({ confirmed, id }) => confirmed("POST", `/campaign/${id}/pause`), async () => {}],
   ["its agent is archived", archived("archived"), archived("active")]
 ]
-for (const [what, stop, goOn] of stops)
+for (const [what, stop, goOn] of variantsOfRun(stops, 1))
   t.test(
     `given requests that wait for their handshakes, when callees opt out and ${what}, then nothing leaves after that is confirmed`,
     { buffered: true },

@@ -5,6 +5,7 @@
 import t, { type Test } from "tap"
 import type { ResponseFault } from "#test/emulators/ari/AriEmulator.ts"
 import { numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { variantsOfRun } from "#test/support/partOfRun.ts"
 import { untilTrunkUp } from "#test/support/trunkUp.ts"
 
 // Most of each story is waiting until a call that cannot be found is written off.
@@ -69,7 +70,7 @@ const underWay: ReadonlyArray<readonly [ResponseFault, times: number, outcome: s
   ["hang-after-placing", 1, "answered"],
   ["hang-before-placing", 0, "unknown"]
 ]
-for (const [fault, times, outcome] of underWay) {
+for (const [fault, times, outcome] of variantsOfRun(underWay, 1)) {
   t.test(
     `given a call that was requested from Asterisk (${fault}), when the engine dies before the answer`,
     { buffered: true },

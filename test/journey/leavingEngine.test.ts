@@ -5,6 +5,7 @@ import { type EngineProcess, wrote } from "#test/support/EngineProcess.ts"
 import { attemptsOf, judge, numbersOf, placedBy, untilTrue, World } from "#test/support/engine.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { carriers, openThrough } from "#test/support/hostedCarriers.ts"
+import { variantsOfRun } from "#test/support/partOfRun.ts"
 import { hungUpByUs, recordsOfHungUp } from "#test/support/rivals.ts"
 import { callsIn, deafIn } from "./deaf.ts"
 import { another, sharing } from "./cluster.ts"
@@ -193,7 +194,7 @@ const frontOf = async (t: Test, ports: ReadonlyArray<number>): Promise<number> =
 
 const speaking = ["Twilio", "Vonage"]
 
-for (const name of speaking) {
+for (const name of variantsOfRun(speaking, 1)) {
   t.test(`given ringing calls through ${name}, when their engine is asked to stop`, { buffered: true }, async (t) => {
     const carrier = await (carriers[name] ?? (() => Promise.reject(new Error(name))))(t, { ringMillis: 100, talkMillis: 20_000 })
     const [port, otherPort] = [await freePort(), await freePort()]

@@ -11,6 +11,7 @@ import { untilTrue, World } from "#test/support/engine.ts"
 import { installRecognizer, recognizerName } from "#test/support/installRecognizer.ts"
 import { placeAll } from "#test/support/singleCalls.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
+import { variantsOfRun } from "#test/support/partOfRun.ts"
 import { makeMouth } from "#test/support/utterances.ts"
 
 const skip = (await redisUnavailable()) ?? false
@@ -116,7 +117,7 @@ t.test("given calls on a call node, when a client watches one of them", { buffer
   t.ok(told.length > 0 && told.every((event) => event.includes(`"runId":${run?.id}`)), "and of the others, nothing is told")
 })
 
-for (const isShared of [false, true]) {
+for (const isShared of variantsOfRun([false, true], 1)) {
   const what = isShared ? "two engines with a Redis" : "two engines without a Redis"
   t.test(`given ${what}, when clients watch calls of the other engine`, { buffered: true, skip: isShared && skip }, async (t) => {
     const redis = isShared ? await startRedis(t) : undefined

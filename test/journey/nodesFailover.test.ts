@@ -5,6 +5,7 @@ import { attemptsOf, numbersOf, recounted, shownCounters, untilTrue, type Witnes
 import type { EngineProcess } from "#test/support/EngineProcess.ts"
 import { witness } from "#test/support/postgres.ts"
 import { ReplicatedPostgres } from "#test/support/ReplicatedPostgres.ts"
+import { variantsOfRun } from "#test/support/partOfRun.ts"
 import { recordsOfHungUp } from "#test/support/rivals.ts"
 import { placeAll } from "#test/support/singleCalls.ts"
 import { sharing } from "./cluster.ts"
@@ -97,7 +98,7 @@ const ways: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     node.kill("SIGCONT")
   }
 }
-for (const [what, go] of Object.entries(ways)) {
+for (const [what, go] of variantsOfRun(Object.entries(ways), 1)) {
   t.test(`given calls of a call node that are missing from a standby, when ${what}`, { buffered: true }, async (t) => {
     const scene = await openDialing(t)
     await losing(scene)

@@ -8,11 +8,12 @@ import { mostWithin } from "#test/emulators/shared/CalleeLog.ts"
 import { numbersOf, World } from "#test/support/engine.ts"
 import { wrote } from "#test/support/EngineProcess.ts"
 import { watchLateness } from "#test/support/lateness.ts"
+import { variantsOfRun } from "#test/support/partOfRun.ts"
 import { another, sharing } from "./cluster.ts"
 
 t.jobs = 2
 
-for (const signal of ["SIGKILL", "SIGTERM"] as const) {
+for (const signal of variantsOfRun(["SIGKILL", "SIGTERM"] as const, 1)) {
   t.test(`given a campaign at one call a second, when its engine gets ${signal}`, { buffered: true }, async (t) => {
     const world = await World.open(t, {
       emulator: { media: false, ringMillis: 100, talkMillis: 20_000 },

@@ -9,6 +9,7 @@ import { attemptsOf, nowMillis, untilTrue, type World } from "#test/support/engi
 import { watchLateness } from "#test/support/lateness.ts"
 import { launchBehindProxy } from "#test/support/neverLeft.ts"
 import type { TcpProxy } from "#test/support/TcpProxy.ts"
+import { variantsOfRun } from "#test/support/partOfRun.ts"
 import { cap, recordsOfHungUp, longCampaign, originatesSince } from "#test/support/rivals.ts"
 import { another, sharing } from "./cluster.ts"
 
@@ -19,7 +20,7 @@ t.jobs = 4
 const beside = (t: Test, world: World, environment: Environment = {}): Promise<EngineProcess> =>
   another(t, world, { DATA_DIR: world.dataDir, TAKEOVER_AFTER: "60", ...environment })
 
-for (const where of ["the same folder", "a folder of its own"]) {
+for (const where of variantsOfRun(["the same folder", "a folder of its own"], 1)) {
   t.test(`given an engine that dials, when another one stands by in ${where} and the first one dies`, { buffered: true }, async (t) => {
     const isApart = where !== "the same folder"
     const shared: Environment = isApart ? await sharing(t) : {}
@@ -121,7 +122,7 @@ const hangs: ReadonlyArray<readonly [what: string, freeze: (tcp: TcpProxy) => Pr
     }
   ]
 ]
-for (const [what, goOn] of hangs) {
+for (const [what, goOn] of variantsOfRun(hangs, 1)) {
   t.test(`given an engine that dials, when its open connections to the database hang, ${what}`, { buffered: true }, async (t) => {
     const { id, world } = await longCampaign(t)
     const { tcp } = await launchBehindProxy(t, world)

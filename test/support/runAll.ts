@@ -13,9 +13,9 @@ import { parseArgs } from "node:util"
 import { ensureBuilt } from "#runtime/build.js"
 import type { Batch } from "./batches.ts"
 import { bundlePackages } from "./bundlePackages.ts"
-import { carriersOfRun } from "./carriersOfRun.ts"
 import type { FileReport } from "./FileReport.ts"
 import { againOf, linesOf, summaryOf } from "./RunReport.ts"
+import { carriersOf, turnOf } from "./partOfRun.ts"
 import { runFiles } from "./runFiles.ts"
 import { filesOf, planOf, waits } from "./runPlan.ts"
 
@@ -28,10 +28,11 @@ const { positionals: asked, values } = parseArgs({
 })
 const print = (lines: ReadonlyArray<string>) => process.stdout.write(lines.map((line) => `${line}\n`).join(""))
 
-// What is asked for by name takes all carriers, like `--all`.
-const carriers = values.all || asked.length > 0 ? undefined : carriersOfRun(root)
+// What is asked for by name takes all carriers and variants, like `--all`.
+const turn = values.all || asked.length > 0 ? undefined : turnOf(root)
+const carriers = turn === undefined ? undefined : carriersOf(root, turn)
 if (values.stories && carriers !== undefined)
-  print([`Carriers of this run, by its commit: ${carriers.join(" and ")} (--all takes all six)`])
+  print([`By its commit, this run takes the carriers ${carriers.join(" and ")}, and turn ${turn} of the variants (--all takes all)`])
 const files =
   asked.length > 0 ? asked : filesOf(values.stories ? "stories" : "tests", globSync("test/**/*.test.ts", { cwd: root }), carriers)
 const plan = planOf(files)
@@ -41,7 +42,7 @@ const engine = files.some(waits) ? ensureBuilt("test/support/engineMain.ts") : u
 const env = {
   ...process.env,
   ...(engine === undefined ? {} : { TEST_ENGINE: engine }),
-  ...(carriers === undefined ? {} : { TEST_CARRIERS: carriers.join() }),
+  ...(carriers === undefined ? {} : { TEST_CARRIERS: carriers.join(), TEST_TURN: String(turn) }),
   TAP: "1",
   TEST_PACKAGES: await bundlePackages(),
   NODE_COMPILE_CACHE: join(root, "node_modules/.cache/tests"),

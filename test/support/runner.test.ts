@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import t, { type Test } from "tap"
-import { pairOf } from "./carriersOfRun.ts"
+import { pairOf, variantsOfRun } from "./partOfRun.ts"
 import { realTime } from "./namedFiles.ts"
 import { againOf, summaryOf } from "./RunReport.ts"
 import { filesOf, planOf } from "./runPlan.ts"
@@ -196,7 +196,12 @@ t.test("given the files of the tests", async (t) => {
   })
 
   t.test("when commits choose carriers, then every pair has its turn", async (t) => {
-    const pairs = new Set(Array.from({ length: 6 }, (_, place) => pairOf(["a", "b", "c"], `0000000${place}ffff`).join()))
+    const pairs = new Set(Array.from({ length: 6 }, (_, turn) => pairOf(["a", "b", "c"], turn).join()))
     t.strictSame([...pairs].toSorted(), ["a,b", "a,c", "b,a", "b,c", "c,a", "c,b"])
+  })
+
+  t.test("when a story has variants, then a run takes some, and each has its turn", async (t) => {
+    const taken = Array.from({ length: 3 }, (_, turn) => variantsOfRun(["a", "b", "c"], 2, String(turn)).join())
+    t.strictSame(taken, ["a,b", "b,c", "c,a"])
   })
 })
