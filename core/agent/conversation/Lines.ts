@@ -59,9 +59,7 @@ export const lineFailed = (step: Step, scene: Scene, id: number): Step => {
 }
 
 const instead = (step: Step, scene: Scene, text: string): Step =>
-  text === ""
-    ? speakFirst(step, scene)
-    : say(step, text, { isInterruptible: scene.plan.graph.start.allowsInterruption, isTold: true })
+  text === "" ? speakFirst(step, scene) : say(step, text, { isInterruptible: scene.plan.graph.start.allowsInterruption, isTold: true })
 
 /** The callee's turn follows. */
 export const lineInterrupted = (step: Step, scene: Scene, id: number, heard: string): Step => {
