@@ -138,7 +138,10 @@ t.test("when there is nothing to say, then it is over at once", async (t) => {
 })
 
 t.test("when the message cannot be spoken, then the run says so, and the call ends", async (t) => {
-  const { events, kept, report } = await spokenTo((line) => steps(greets(line), silence(line), turns), { voices: { tts: brokenTts } })
+  const { events, kept, report } = await spokenTo((line) => steps(greets(line), silence(line), turns), {
+    opening: { greeting: "" },
+    voices: { tts: brokenTts }
+  })
   t.strictSame(events, left)
   t.match(report.gathered, { voicemail_message: "not_left" })
   t.match(kept.events.at(-1), { payload: { error: "A line could not be spoken: the worker that makes speech has crashed" } })
