@@ -151,10 +151,10 @@ t.test("given a recording that cannot be played, when the callee answers, then t
   t.ok(foreign.heard.equals(spoken), "another organization's is no better")
 })
 
-t.test("given such a recording and no text, when the callee answers, then nothing is said", async (t) => {
+t.test("given such a recording and no text, when the callee answers, then nothing is said, and the call ends", async (t) => {
   const { events, kept, sent } = await call({ recordingId: "ra-unknown", greeting: "" })
   t.ok(sent.length === 60 && sent.every(isNoise))
-  t.strictSame([events, kept.transcript], [[], ""])
+  t.strictSame([events, kept.transcript], [[{ _tag: "EndWanted", cause: "agent_hangup" }], ""])
 })
 
 t.test("given one recording for many calls at once, when they begin, then it is decoded once", async (t) => {

@@ -96,17 +96,17 @@ t.test("when its scope closes first, the recording is complete and finish still 
   t.equal((await Effect.runPromise(session.finish)).recordingKey, "recordings/9.wav")
 })
 
-t.test("a voice that fails leads to a silent call, not to a failed one", async (t) => {
+t.test("a voice that fails is tried three times, and then the call ends, in which nothing was heard", async (t) => {
   const how = { plan: { record: false }, prepared: () => {}, voices: { tts: brokenTts } }
   const { events, kept, line, report } = await attached(how, ({ line, session }) => {
     line.talk(50)
     session.dtmf("5", 1000)
   })
-  t.strictSame(events, [])
+  t.match(events, [{ _tag: "EndWanted" }])
   t.ok(line.sent.length === 50 && line.sent.every(isNoise))
-  t.match([report.gathered, report.recordingKey, report.firstAudioAt], [{ dtmf_digits: "5" }, undefined, undefined])
+  t.match([report.recordingKey, report.firstAudioAt, report.wasToSpeak], [undefined, undefined, true])
   const types = kept.events.map(({ type }) => type).filter((type) => type !== "rtf-node-transition")
-  t.strictSame(types, ["rtf-user-transcription", "rtf-pipeline-error"])
+  t.strictSame(types, ["rtf-user-transcription", "rtf-pipeline-error", "rtf-pipeline-error", "rtf-pipeline-error"])
 })
 
 /** The figures after a call in which only `act` happens. */
