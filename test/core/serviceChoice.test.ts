@@ -54,7 +54,7 @@ t.test("given an agent that chooses some services itself", async (t) => {
 })
 
 t.test("given languages that are set, then the agent's own comes before that of its recognizer", async (t) => {
-  const stt = { provider: "deepgram", language: "de" }
+  const stt = { provider: "earshot", language: "de" }
   t.equal(chosen({ stt }).language, "de")
   t.equal(chosen({ stt }, { model_overrides: { stt: { language: "fr" } } }).language, "fr")
   t.equal(chosen({ stt }, { embedded: { language: "en-GB" }, model_overrides: { stt: { language: "fr" } } }).language, "en-GB")

@@ -45,7 +45,7 @@ t.test("given services that an agent chooses, when the engine does not have them
 
 t.test("given a language that one of the agent's services does not support, then it is refused where it is set", async () => {
   await refused(put({ embedded: { language: "de" } }), ["embedded.language", /Flite has no 'de', only en/])
-  await refused(of({ stt: { provider: "deepgram", language: "fr-FR" } }), ["model_overrides", /Flite has no 'fr-FR', only en/])
+  await refused(of({ stt: { provider: "earshot", language: "fr-FR" } }), ["model_overrides", /Flite has no 'fr-FR', only en/])
   await refused(put({ embedded: { language: "de" }, model_overrides: { tts: { provider: "polyglot" }, llm: { provider: "embedded" } } }), [
     "embedded.language",
     /Built in has no 'de', only en/

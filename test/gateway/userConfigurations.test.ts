@@ -36,9 +36,9 @@ t.test("given configured services", async (t) => {
   })
 
   t.test("when some are omitted or null, then they stay", async (t) => {
-    const answer = await put({ llm: null, stt: { provider: "deepgram" }, is_realtime: true, test_phone_number: null })
-    t.match(answer.json, { llm: shownLlm, stt: { provider: "deepgram" }, is_realtime: true, test_phone_number: "+15550100001" })
-    t.match(await put({ is_realtime: false }), { json: { is_realtime: false, stt: { provider: "deepgram" } } })
+    const answer = await put({ llm: null, stt: { provider: "earshot" }, is_realtime: true, test_phone_number: null })
+    t.match(answer.json, { llm: shownLlm, stt: { provider: "earshot" }, is_realtime: true, test_phone_number: "+15550100001" })
+    t.match(await put({ is_realtime: false }), { json: { is_realtime: false, stt: { provider: "earshot" } } })
   })
 
   t.test("when they are too large or not objects, then 422 says so", async (t) => {
@@ -113,7 +113,7 @@ t.test("given invalid services, when they are sent, then 422 at their places, an
     { loc: at("tts", "voice"), msg: "Input should be 'slt' or 'rms' or 'awb' or 'kal16' or 'kal'" }
   ])
   await check({ tts: { provider: "flite", language: "de-DE" } }, [{ loc: at("tts", "language"), msg: "Flite has no 'de-DE', only en" }])
-  await check({ stt: { provider: "deepgram", language: "de" } }, [{ loc: at("stt", "language"), msg: /Flite has no 'de', only en/ }])
+  await check({ stt: { provider: "earshot", language: "de" } }, [{ loc: at("stt", "language"), msg: /Flite has no 'de', only en/ }])
   t.strictSame(await stored(), before)
   const inside = { llm: { ...llm, base_url: "http://127.0.0.1:11434/v1" } }
   await check(inside, [{ loc: at("llm", "base_url"), msg: addressRefused }], askAsOther)
@@ -135,15 +135,15 @@ t.test(
 
 t.test("given a language that all services support, or are told to detect, then it can be set", async (t) => {
   const asked = { tts: { provider: "polyglot" }, llm: { provider: "openai", model: "m" } }
-  t.equal((await put({ ...asked, stt: { provider: "deepgram", language: "de" } })).status, 200)
-  t.equal((await put({ tts: { provider: "flite" }, stt: { provider: "deepgram", language: "en-GB" } })).status, 200)
-  t.equal((await put({ stt: { provider: "deepgram", language: "multi" } })).status, 200)
+  t.equal((await put({ ...asked, stt: { provider: "earshot", language: "de" } })).status, 200)
+  t.equal((await put({ tts: { provider: "flite" }, stt: { provider: "earshot", language: "en-GB" } })).status, 200)
+  t.equal((await put({ stt: { provider: "earshot", language: "multi" } })).status, 200)
 })
 
 t.test("given stored services that the engine no longer has", async (t) => {
   const validate = () => ask("GET", `${path}/validate?validity_ttl_seconds=86400`)
   const gone = { provider: "elevenlabs", api_key: "sk-voice" }
-  const pipeline = { llm: gone, tts: gone, stt: { provider: "deepgram" }, embeddings: null }
+  const pipeline = { llm: gone, tts: gone, stt: { provider: "earshot" }, embeddings: null }
   await api.database.run(
     Effect.flatMap(SqlClient.SqlClient, (sql) =>
       store(sql, api.organizationId, { version: 2, mode: "byok", dograh: null, byok: { mode: "pipeline", pipeline, realtime: null } })

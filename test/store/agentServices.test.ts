@@ -86,9 +86,9 @@ test(
   "given two organizations, then each has its own services, and an agent's own take precedence",
   function* (t, { agents, id, models }) {
     const other = yield* given.organization({ name: "Theirs" })
-    yield* models.update(id, changes({ tts: { provider: "flite", voice: "kal" }, stt: { provider: "deepgram", language: "en-GB" } }))
+    yield* models.update(id, changes({ tts: { provider: "flite", voice: "kal" }, stt: { provider: "earshot", language: "en-GB" } }))
     const own = { model_overrides: { tts: { voice: "kal16" }, stt: { provider: "none" } } }
-    const [voice, hearing] = [{ speech: { voice: "kal" } }, { provider: "deepgram" }]
+    const [voice, hearing] = [{ speech: { voice: "kal" } }, { provider: "earshot" }]
     t.match(yield* agents.chosenFor(id, {}), { voice, language: "en-GB", hearing })
     t.match(yield* agents.chosenFor(other, {}), { voice: { speech: { voice: "slt" } }, language: "en-US", hearing: undefined })
     t.match(yield* agents.chosenFor(id, own), { voice: { speech: { voice: "kal16" } }, hearing: undefined })
@@ -107,7 +107,7 @@ test(
 )
 
 test(t, "given no model, then there is no recognizer", function* (t, { agents, id, models }) {
-  yield* models.update(id, changes({ llm: { provider: "none" }, stt: { provider: "deepgram" } }))
+  yield* models.update(id, changes({ llm: { provider: "none" }, stt: { provider: "earshot" } }))
   const { hearing, model } = yield* agents.chosenFor(id, {})
   t.equal(hearing, undefined)
   t.match(yield* Effect.flip(model), { reason: "refused" })
