@@ -1,9 +1,10 @@
 /** Callees as Deepgram hears them: the conformance suite, the service's faults, and what it is sent. */
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Fiber, Logger, Scope } from "effect"
 import t, { type Test } from "tap"
 import { recognizerConformance, type RecognizerWorld } from "#adapters/conformance/conformance.ts"
 import { deepgram } from "#adapters/voice/deepgram/deepgram.ts"
 import type { RecognizerEvent, RecognizerHints } from "#core/model/SpeechToText.ts"
+import { makeHearing } from "#runtime/voice/Hearing.ts"
 import { DeepgramEmulator } from "#test/emulators/deepgram/DeepgramEmulator.ts"
 import { webhooksOf } from "#test/support/egress.ts"
 import { untilTrue } from "#test/support/until.ts"
@@ -180,4 +181,28 @@ t.test("given a service that cannot be used, then opening fails, and says why wi
   t.match(await Effect.runPromise(Effect.flip(Scope.provide(closed, scope))), { reason: "unreachable", isRetryable: false })
   t.equal(own.connections.length, 0)
   t.match(await whyNot(await listen(t, { model: "../x" })), { reason: "refused", message: /^model is missing/ })
+})
+
+t.test("given a connection that breaks while a callee speaks, then nothing of it is lost", async (t) => {
+  for (const model of ["nova-3-general", "flux-general-en"]) {
+    const emulator = await new DeepgramEmulator().listen()
+    const recognizer = deepgram.recognizer({ api_key: emulator.key, base_url: emulator.url, model }, { egress })
+    const texts: Array<string> = []
+    const hearing = makeHearing([recognizer], hints, (event) => {
+      if ((event._tag === "Final" || event._tag === "EndDeclared") && event.text !== "") texts.push(event.text)
+    })
+    const running = Effect.runFork(Effect.provide(hearing.run, Logger.layer([])))
+    const audio = emulator.speech.audioOf("my number is four")
+    await untilTrue("a connection", () => emulator.connections.length === 1)
+    says(hearing, audio.subarray(0, audio.length / 2))
+    await untilTrue("half of the audio", () => (emulator.connections[0]?.frames ?? 0) >= 10)
+    emulator.closeAll(1011, "NET-0000 upstream")
+    await untilTrue("another connection", () => emulator.connections.length === 2)
+    says(hearing, audio.subarray(audio.length / 2))
+    hearing.finalize()
+    await untilTrue("the text", () => texts.length > 0)
+    t.strictSame(texts, ["my number is four"], model)
+    await Effect.runPromise(Fiber.interrupt(running))
+    await emulator.stop()
+  }
 })
