@@ -13,6 +13,8 @@ import { connectedEngine } from "#test/support/redisEngine.ts"
 import { until, untilTrue } from "#test/support/until.ts"
 
 const skip = (await redisUnavailable()) ?? false
+/** What Redis did not take in time is lost, and is not worth ten minutes of waiting: the file then fails, and runs once more. */
+const patienceMillis = 60_000
 
 /** Next to nothing is granted again while a test runs. */
 const allowance = { followers: 1, requestBurst: 20, requestsPerSecond: 0.001 }
@@ -45,7 +47,7 @@ const engineOf = async (t: Test, url: string) => {
     login,
     /** Whether it has learned this since. */
     learns: async (what: string) => {
-      await untilTrue(what, () => learned.includes(what))
+      await untilTrue(what, () => learned.includes(what), patienceMillis)
       learned.length = 0
     },
     logIn: () => Effect.runPromise(tag(login.attempt(ada))),
@@ -81,10 +83,10 @@ t.test("given two engines that share budgets", { skip }, async (t) => {
 
   t.test("when both answer some, then they answer as many together as one of them would", async (t) => {
     t.strictSame([one.requests(3, 6), other.requests(3, 6)], [6, 6])
-    await until("sum", () => [...one.learned, ...other.learned].find((what) => what === "requests 12"))
+    await until("sum", () => [...one.learned, ...other.learned].find((what) => what === "requests 12"), patienceMillis)
     one.learned.length = other.learned.length = 0
     t.strictSame([one.requests(3, 1), other.requests(3, 1)], [1, 1])
-    await until("sum", () => [...one.learned, ...other.learned].find((what) => what === "requests 14"))
+    await until("sum", () => [...one.learned, ...other.learned].find((what) => what === "requests 14"), patienceMillis)
     one.learned.length = other.learned.length = 0
     t.equal(one.requests(3, 1), 1)
     await one.learns("requests 15")
@@ -109,9 +111,9 @@ t.test("given two engines that share budgets", { skip }, async (t) => {
 
   t.test("when wrong keys flood one, then the other one looks up few", async (t) => {
     t.ok((await one.wrongKeys(300)) >= 200)
-    await until("count", () => one.learned.find((what) => /^wrongKeys (19|20)\d/.test(what)))
+    await until("count", () => one.learned.find((what) => /^wrongKeys (19|20)\d/.test(what)), patienceMillis)
     t.equal(await other.wrongKeys(1), 1)
-    await until("count", () => other.learned.find((what) => /^wrongKeys \d{3}/.test(what)))
+    await until("count", () => other.learned.find((what) => /^wrongKeys \d{3}/.test(what)), patienceMillis)
     const more = await other.wrongKeys(300)
     t.ok(more < 150, `${more}`)
   })
@@ -148,7 +150,7 @@ t.test("given two engines that share budgets", { skip }, async (t) => {
       t.doesNotThrow(() => Effect.runSync(tag(other.login.attempt(ada))), "nobody waits")
       await back()
       await untilTrue("return", () => one.isUp() && other.isUp())
-      await until("what both have spent", () => [...one.learned, ...other.learned].find((text) => text === "requests 40"))
+      await until("what both have spent", () => [...one.learned, ...other.learned].find((text) => text === "requests 40"), patienceMillis)
       t.equal(one.requests(another, 5), 5)
       await one.learns("requests 5")
     })
