@@ -121,7 +121,7 @@ t.test("given two engines that share budgets", { skip }, async (t) => {
   t.test("when one looks into Redis, then no address is there, and every key ends", async (t) => {
     const keys = await server.ask("KEYS", "*")
     t.match(keys, [/^trunkline:\{(budgets|alive)\}:/])
-    t.notMatch(JSON.stringify(keys), /ada|example|192/)
+    t.notMatch(JSON.stringify(keys), /ada@|example|192[.]/, "ids may have such digits")
     for (const key of Array.isArray(keys) ? keys : []) t.ok(Number(await server.ask("PTTL", String(key))) > 0)
   })
 
