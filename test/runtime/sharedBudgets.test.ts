@@ -150,7 +150,12 @@ t.test("given two engines that share budgets", { skip }, async (t) => {
       t.doesNotThrow(() => Effect.runSync(tag(other.login.attempt(ada))), "nobody waits")
       await back()
       await untilTrue("return", () => one.isUp() && other.isUp())
-      await until("what both have spent", () => [...one.learned, ...other.learned].find((text) => text === "requests 40"), patienceMillis)
+      // The one before that is known only to the first engine is forgotten if the other one comes first.
+      await until(
+        "what both have spent",
+        () => [...one.learned, ...other.learned].find((text) => /^requests (39|40)$/.test(text)),
+        patienceMillis
+      )
       t.equal(one.requests(another, 5), 5)
       await one.learns("requests 5")
     })
