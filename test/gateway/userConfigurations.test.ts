@@ -142,7 +142,7 @@ t.test("given a language that all services support, or are told to detect, then 
 
 t.test("given stored services that the engine no longer has", async (t) => {
   const validate = () => ask("GET", `${path}/validate?validity_ttl_seconds=86400`)
-  const gone = { provider: "elevenlabs", api_key: "sk-voice" }
+  const gone = { provider: "rime", api_key: "sk-voice" }
   const pipeline = { llm: gone, tts: gone, stt: { provider: "earshot" }, embeddings: null }
   await api.database.run(
     Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -156,8 +156,8 @@ t.test("given stored services that the engine no longer has", async (t) => {
       422,
       {
         detail: [
-          { loc: ["llm"], msg: /^llm: This engine has no llm provider 'elevenlabs'/, ctx: { model: "llm" } },
-          { loc: ["tts"], msg: /^tts: This engine has no tts provider 'elevenlabs'/, ctx: { model: "tts" } }
+          { loc: ["llm"], msg: /^llm: This engine has no llm provider 'rime'/, ctx: { model: "llm" } },
+          { loc: ["tts"], msg: /^tts: This engine has no tts provider 'rime'/, ctx: { model: "tts" } }
         ]
       }
     ])
@@ -165,7 +165,7 @@ t.test("given stored services that the engine no longer has", async (t) => {
   })
 
   t.test("when others are changed, then they do not stand in the way", async (t) => {
-    t.match(await put({ stt: {}, llm: { provider: "embedded" } }), { status: 200, json: { tts: { provider: "elevenlabs" } } })
+    t.match(await put({ stt: {}, llm: { provider: "embedded" } }), { status: 200, json: { tts: { provider: "rime" } } })
     await put({ tts: { provider: "flite" } })
     t.strictSame(said(await validate()), [200, { status: [{ model: "all", message: "ok" }] }])
     t.match(said(await ask("GET", `${path}/validate?validity_ttl_seconds=86401`)), [
@@ -209,7 +209,7 @@ t.test("given a client without a login, when the defaults are requested, then th
         "sarvam",
         "speaches"
       ],
-      ["flite", "polyglot"]
+      ["cartesia", "deepgram", "elevenlabs", "flite", "openai", "polyglot", "speaches"]
     ]
   )
 })

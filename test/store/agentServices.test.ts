@@ -149,9 +149,9 @@ test(
   hearingWith(ears("hosted"), ears("moonshine", "it is being fetched"))
 )
 
-const gone = { provider: "elevenlabs", api_key: "sk-gone-12345678" }
+const gone = { provider: "rime", api_key: "sk-gone-12345678" }
 for (const [llm, words] of [
-  [gone, "This engine has no llm provider 'elevenlabs'"],
+  [gone, "This engine has no llm provider 'rime'"],
   [{ provider: "openai", api_key: "sk-incomplete-1" }, "model is missing or not what it must be"]
 ] as const)
   test(t, `given stored services that cannot be used, then calls are planned, and they fail without keys: ${words}`, function* (t, scene) {
@@ -162,7 +162,7 @@ for (const [llm, words] of [
     const muteness = yield* Effect.flip(model)
     const deafness = yield* Effect.flip(opened)
     t.match(muteness, { _tag: "ModelError", reason: "refused", isRetryable: false, message: words })
-    t.match(deafness, { _tag: "ModelError", reason: "refused", message: "This engine has no stt provider 'elevenlabs'" })
+    t.match(deafness, { _tag: "ModelError", reason: "refused", message: "This engine has no stt provider 'rime'" })
     t.notMatch(JSON.stringify([muteness, deafness, String(muteness)]), /sk-/)
     t.equal(voice.speech.voice, "slt")
   })

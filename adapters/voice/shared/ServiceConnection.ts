@@ -26,27 +26,50 @@ export interface ServiceConnection {
   readonly post: (path: string, headers: Readonly<Record<string, string>>) => http.ClientRequest | undefined
 }
 
+interface Opened {
+  readonly agent: http.Agent | https.Agent
+  readonly isRefused: boolean
+  readonly connection: ServiceConnection
+  /** Where it connects to, and how. */
+  readonly options: https.AgentOptions & { readonly host: string }
+}
+
+const opened = (base: URL, egress: Egress, idleMillis: number): Opened => {
+  const isSecure = base.protocol === "https:"
+  // Node does not call `lookup` for an IP literal.
+  const isRefused = refusesUrl(egress, base)
+  const lookup = egress.lookup(portOf(base))
+  const options = { keepAlive: true, lookup, scheduling: "lifo", timeout: idleMillis } as const
+  const place = { host: hostOf(base), port: portOf(base) }
+  const agent = isSecure ? new https.Agent(options) : new http.Agent(options)
+  const begin = (path: string, headers: Readonly<Record<string, string>>) =>
+    (isSecure ? https : http).request({ agent, ...place, method: "POST", path, headers: { ...headers, host: base.host } })
+  return {
+    agent,
+    isRefused,
+    options: { ...options, ...place },
+    connection: {
+      post: (path, headers) => (isRefused ? undefined : begin(path, headers).on("socket", (socket) => egress.pace?.(socket)))
+    }
+  }
+}
+
+/** Its connections are opened when they are needed, and closed once they have been idle for so long. */
+export const connectionTo = (base: URL, egress: Egress, idleMillis: number): ServiceConnection =>
+  opened(base, egress, idleMillis).connection
+
+/** The first connection is opened at once, and all are closed with the scope. */
 export const openConnection = (base: URL, egress: Egress, idleMillis: number): Effect.Effect<ServiceConnection, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const isSecure = base.protocol === "https:"
-    // Node does not call `lookup` for an IP literal.
-    const isRefused = refusesUrl(egress, base)
-    const lookup = egress.lookup(portOf(base))
-    const options = { keepAlive: true, lookup, scheduling: "lifo", timeout: idleMillis } as const
-    const place = { host: hostOf(base), port: portOf(base) }
-    const agent = yield* Effect.acquireRelease(
-      Effect.sync(() => (isSecure ? new https.Agent(options) : new http.Agent(options))),
-      (agent) => Effect.sync(() => agent.destroy())
+    const { agent, connection, isRefused, options } = yield* Effect.acquireRelease(
+      Effect.sync(() => opened(base, egress, idleMillis)),
+      ({ agent }) => Effect.sync(() => agent.destroy())
     )
     let spare: Duplex | null | undefined
     if (!isRefused) {
       const connect = agent.createConnection.bind(agent)
-      agent.createConnection = warmed((...given) => (spare = connect(...given)), { ...options, ...place })
+      agent.createConnection = warmed((...given) => (spare = connect(...given)), options)
     }
     yield* Effect.addFinalizer(() => Effect.sync(() => void spare?.destroy()))
-    const begin = (path: string, headers: Readonly<Record<string, string>>) =>
-      (isSecure ? https : http).request({ agent, ...place, method: "POST", path, headers: { ...headers, host: base.host } })
-    return {
-      post: (path, headers) => (isRefused ? undefined : begin(path, headers).on("socket", (socket) => egress.pace?.(socket)))
-    }
+    return connection
   })

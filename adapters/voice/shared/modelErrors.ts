@@ -34,6 +34,8 @@ const reasonOfCode = (code: string): readonly [Reason, boolean] => {
 }
 
 const reasonOf = (status: number, codes: string): readonly [Reason, boolean] => {
+  // ElevenLabs says with 401 that the account's characters are used up.
+  if (status === 401 && noCredit.test(codes)) return ["credit", false]
   if (status === 401 || status === 403) return ["auth", false]
   if (status === 402 || (status === 429 && noCredit.test(codes))) return ["credit", false]
   if (status === 429) return ["rate_limited", true]
@@ -51,7 +53,7 @@ const codesIn = (body: unknown, sent: string): ReadonlyArray<string> => {
   const only: unknown = Array.isArray(body) ? body[0] : body
   const error = at(only, "error") ?? only
   const hidden = sent.toLowerCase()
-  const codes = [textAt(error, "type"), textAt(error, "code")]
+  const codes = [textAt(error, "type"), textAt(error, "code"), textAt(error, "detail", "status")]
   return [...new Set(codes)].flatMap((code) =>
     code !== undefined && isCode.test(code) && !hidden.includes(code.toLowerCase()) ? [code] : []
   )

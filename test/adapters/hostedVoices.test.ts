@@ -1,0 +1,186 @@
+/** The voices of services: the conformance suite, what each service is asked for, and its faults. */
+import { DeepgramClient } from "@deepgram/sdk"
+import { Effect, Stream } from "effect"
+import OpenAI from "openai"
+import t from "tap"
+import { voiceConformance, type VoiceWorld } from "#adapters/conformance/conformance.ts"
+import { cartesiaWith } from "#adapters/voice/cartesia/cartesia.ts"
+import { auraWith } from "#adapters/voice/deepgram/aura.ts"
+import { elevenlabsWith } from "#adapters/voice/elevenlabs/elevenlabs.ts"
+import { openaiVoices } from "#adapters/voice/openai/speech.ts"
+import type { TextToSpeechProvider } from "#core/model/TextToSpeechProvider.ts"
+import { json, type RawReply } from "#test/emulators/shared/ModelEmulator.ts"
+import { VoiceEmulator } from "#test/emulators/voices/VoiceEmulator.ts"
+import { webhooksOf } from "#test/support/egress.ts"
+
+const egress = webhooksOf({ privateWebhooks: true })
+const [openai, speaches] = openaiVoices()
+if (openai === undefined || speaches === undefined) throw new Error("a voice is missing")
+
+interface Told {
+  readonly path: string
+  readonly body: object
+}
+/** By provider: the path that follows the service's address, settings, and what the service is then asked for. */
+const voices: ReadonlyArray<readonly [TextToSpeechProvider, path: string, settings: object, Told]> = [
+  [
+    openai,
+    "/v1",
+    { voice: "coral", speed: "1.1", instructions: "calm" },
+    {
+      path: "/v1/audio/speech",
+      body: { model: "gpt-4o-mini-tts", input: "Hi.", voice: "coral", response_format: "pcm", speed: 1.1, instructions: "calm" }
+    }
+  ],
+  [speaches, "/v1", {}, { path: "/v1/audio/speech", body: { model: "kokoro", input: "Hi.", voice: "af_heart", response_format: "pcm" } }],
+  [
+    auraWith(),
+    "",
+    { speed: "1.2" },
+    { path: "/v1/speak?model=aura-2-helena-en&encoding=mulaw&sample_rate=8000&container=none&speed=1.2", body: { text: "Hi." } }
+  ],
+  [
+    elevenlabsWith(),
+    "",
+    { voice: "Rachel - 21m00Tcm4TlvDq8ikWAM", speed: 2, language: "de" },
+    {
+      path: "/v1/text-to-speech/21m00Tcm4TlvDq8ikWAM/stream?output_format=ulaw_8000",
+      body: {
+        text: "Hi.",
+        model_id: "eleven_flash_v2_5",
+        voice_settings: { stability: 0.8, similarity_boost: 0.75, speed: 1.2 },
+        language_code: "de"
+      }
+    }
+  ],
+  [
+    cartesiaWith(),
+    "",
+    { voice: "3faa81ae", volume: "0.8" },
+    {
+      path: "/tts/bytes",
+      body: {
+        model_id: "sonic-3.5",
+        transcript: "Hi.",
+        voice: { mode: "id", id: "3faa81ae" },
+        language: "en",
+        output_format: { container: "raw", encoding: "pcm_mulaw", sample_rate: 8000 },
+        generation_config: { volume: 0.8 }
+      }
+    }
+  ]
+]
+
+const open = async () => {
+  const emulator = await new VoiceEmulator().listen()
+  const configOf = (path: string, settings: object) => ({
+    api_key: emulator.key,
+    base_url: `${emulator.origin}${path}`,
+    ...settings
+  })
+  return { configOf, emulator }
+}
+/** The error of a voice that speaks once, and how much of it came before. */
+const spoken = (provider: TextToSpeechProvider, config: object) => {
+  let bytes = 0
+  const speaking = Stream.runForEach(provider.speaker({ ...config }, { egress }).speak("Hi.", { isAnswered: true, neededAt: 0 }), (part) =>
+    Effect.sync(() => void (bytes += part.length))
+  )
+  return Effect.runPromise(
+    Effect.match(speaking, { onFailure: (error) => ({ bytes, error }), onSuccess: () => ({ bytes, error: undefined }) })
+  )
+}
+
+for (const [provider, path, settings, told] of voices)
+  t.test(`${provider.manifest.title}`, async (t) => {
+    const openWorld = async (): Promise<VoiceWorld> => {
+      const { configOf, emulator } = await open()
+      const config = configOf(path, settings)
+      return {
+        config,
+        egress,
+        script: (ending) => {
+          emulator.ending = ending
+        },
+        wrongConfig: { ...config, api_key: "a-wrong-key-of-somebody" },
+        givenUp: () => emulator.untilAbandoned(),
+        close: () => emulator.stop()
+      }
+    }
+    for (const { name, run } of voiceConformance(provider, openWorld))
+      await t.test(name, async (t) => {
+        const { notAsked } = await run()
+        t.equal(notAsked, undefined, "it holds")
+      })
+
+    await t.test("when it is asked to speak, then the service is asked for that voice, in a format for the phone", async (t) => {
+      const { configOf, emulator } = await open()
+      t.teardown(() => emulator.stop())
+      t.match(await spoken(provider, configOf(path, settings)), { error: undefined })
+      t.strictSame([emulator.requests[0]?.path, emulator.requests[0]?.body], [told.path, told.body])
+      await spoken(provider, configOf(path, settings))
+      t.strictSame(
+        provider.faultsOf({ voice: "v", api_key: "k", base_url: "file:///etc/passwd" }).map(({ field }) => field),
+        ["base_url"]
+      )
+    })
+  })
+
+t.test("given a service that refuses or stays silent, then the error says why, without the text", async (t) => {
+  const { configOf, emulator } = await open()
+  t.teardown(() => emulator.stop())
+  const elevenlabs = elevenlabsWith({ firstMillis: 100, betweenMillis: 100 })
+  const config = configOf("", {})
+  const replies: ReadonlyArray<readonly [RawReply, object]> = [
+    [
+      json({ detail: { status: "quota_exceeded", message: "Hi." } }, 401),
+      { reason: "credit", isRetryable: false, message: "HTTP 401 quota_exceeded" }
+    ],
+    [
+      json({ detail: { status: "system_busy" } }, 429, { "retry-after": "1" }),
+      { reason: "rate_limited", isRetryable: true, retryAfterMillis: 1000 }
+    ],
+    [json({ detail: "Hi." }, 500), { reason: "broken", isRetryable: true, message: "HTTP 500" }],
+    [json({ error: { code: "overloaded", message: "Hi." } }), { reason: "rate_limited", isRetryable: true }],
+    [
+      { pieces: [], ending: "hang", contentType: "audio/basic" },
+      { reason: "timeout", message: "the speech did not begin in time" }
+    ]
+  ]
+  for (const [reply, error] of replies) {
+    emulator.script(reply)
+    const said = await spoken(elevenlabs, config)
+    t.match(said, { bytes: 0, error })
+    t.notMatch(said.error?.message, /Hi/)
+  }
+  emulator.script({ pieces: [new Uint8Array(100)], ending: "hang", contentType: "audio/basic" })
+  t.match(await spoken(elevenlabs, config), { bytes: 100, error: { reason: "timeout", message: "the speech did not continue in time" } })
+})
+
+t.test("given one voice, when it speaks again, then its connection is used again", async (t) => {
+  const { configOf, emulator } = await open()
+  t.teardown(() => emulator.stop())
+  const voice = cartesiaWith().speaker(configOf("", { voice: "v1" }), { egress })
+  for (let times = 0; times < 3; times++) await Effect.runPromise(Stream.runDrain(voice.speak("Hi.", { isAnswered: true, neededAt: 0 })))
+  t.strictSame([emulator.requests.length, emulator.connections], [3, 1])
+})
+
+t.test("the vendors' own clients read the emulator's speech", async (t) => {
+  const { emulator } = await open()
+  t.teardown(() => emulator.stop())
+  const client = new OpenAI({ apiKey: emulator.key, baseURL: `${emulator.origin}/v1`, maxRetries: 0 })
+  const reply = await client.audio.speech.create({ model: "gpt-4o-mini-tts", voice: "coral", input: "Hi.", response_format: "pcm" })
+  t.equal((await reply.arrayBuffer()).byteLength, 8640)
+  const deepgram = new DeepgramClient({
+    apiKey: emulator.key,
+    environment: { base: emulator.origin, production: emulator.origin, agent: emulator.origin, agentRest: emulator.origin }
+  })
+  const audio = await deepgram.speak.v1.audio.generate({
+    text: "Hi.",
+    model: "aura-2-helena-en",
+    encoding: "mulaw",
+    sample_rate: 8000,
+    container: "none"
+  })
+  t.equal((await audio.arrayBuffer()).byteLength, 1440)
+})
