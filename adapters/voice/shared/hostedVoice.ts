@@ -8,7 +8,7 @@ import { type SpeechPatience, type SpeechRequest, spokenReply, usualPatience } f
 /** Shorter than the time for which most servers and their proxies keep an idle connection. */
 const IDLE_MILLIS = 20_000
 
-export const phoneSpeech: SpeechFormat = { encoding: "mulaw", rate: 8000 }
+const phoneSpeech: SpeechFormat = { encoding: "mulaw", rate: 8000 }
 
 const decimal = "^([0-9]+([.][0-9]+)?)?$"
 
