@@ -59,6 +59,14 @@ const callsOf = async ({ sql }: World, name: string): Promise<ReadonlyArray<stri
   return rows.map(({ id }) => id)
 }
 
+/** Those that it had begun and not ended at a moment, whatever has become of them since: on a busy machine, the other engine may have settled them. */
+const callsAt = async ({ sql }: World, name: string, at: number, goneAt: number): Promise<ReadonlyArray<string>> => {
+  const rows = await sql<Array<{ id: string }>>`
+    SELECT id FROM attempts WHERE node = ${name} AND created_at <= to_timestamp(${goneAt}::float8 / 1000)
+      AND (state NOT IN ('ended', 'void') OR ended_at >= to_timestamp(${at}::float8 / 1000))`
+  return rows.map(({ id }) => id)
+}
+
 export interface Kill {
   readonly at: number
   readonly node: string
@@ -111,13 +119,13 @@ export const kill = async (carrier: Carrier, { dataDirs, nodes, world }: Engines
     return open.length === 0
   })
   const engine = nodes.process(node)
-  const earlier = await callsOf(world, node)
   const at = nowMillis()
   engine.kill("SIGKILL")
   await engine.exited
+  const calls = new Set(await callsAt(world, node, at, nowMillis()))
   const [journals, left] = [journaled(dataDirs), leftNow(dataDirs)]
   // Whoever asked is gone, even where the carrier replies only now, because the callee has just answered.
   const goneAt = preciseNow()
   server.mutes = (ask) => before(ask) || (isIts(ask) && ask.at < goneAt)
-  return { at, calls: new Set([...earlier, ...(await callsOf(world, node))]), journals, left, node }
+  return { at, calls, journals, left, node }
 }
