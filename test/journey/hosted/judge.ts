@@ -83,16 +83,17 @@ const judgeAttempt = (
 ): ReadonlyArray<Complaint> => {
   const what = ring === undefined || (outcome === "unknown" && untold.has(callId)) ? "unknown" : deedOf(ring)
   const isAbandoned = lost.some((calls) => calls.has(callId))
+  const { answeredAt = Number.POSITIVE_INFINITY, by, endedAt = 0 } = ring ?? {}
+  const wasCut = cuts.some((at) => answeredAt <= at && at <= endedAt)
   // Some carriers report that nobody answered a call that was hung up before.
   const wasUnanswered = what === "canceled" && outcome === "no_answer"
-  const isExcused = isAbandoned && (outcome === "error" || outcome === "unknown" || wasUnanswered)
+  // Whoever is quicker ends a call without audio: the carrier, or the engine, which then calls it a failure.
+  const isExcused = (isAbandoned && (outcome === "error" || outcome === "unknown" || wasUnanswered)) || (wasCut && outcome === "error")
   const complaints: Array<Complaint> = []
   if (outcome !== what && !isExcused) complaints.push(["the outcome of each attempt is what its callee did", `${outcome}, and not ${what}`])
   if (what === "answered" && !isExcused && (isBreakerFailure || failures.has(outcome)))
     complaints.push(["no answered call counts as a failure", outcome])
   if (isBreakerFailure && !failures.has(outcome)) complaints.push(["no answered call counts as a failure", `${outcome}, for the breaker`])
-  const { answeredAt = Number.POSITIVE_INFINITY, by, endedAt = 0 } = ring ?? {}
-  const wasCut = cuts.some((at) => answeredAt <= at && at <= endedAt)
   if (answeredAt < endedAt && by === "us" && !isAbandoned && !wasCut)
     complaints.push(["the engine hangs up on nobody who talks", "hung up"])
   return complaints
