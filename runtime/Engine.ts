@@ -273,7 +273,7 @@ const deciding = Layer.mergeAll(
 export const layer = decided.pipe(Layer.provideMerge(deciding))
 
 /** The part of an engine that stands by: it carries calls, as a call node. Needs the same, but no lock. */
-export const callNode = Layer.merge(Mending.layerCallNode, FormerCalls.neverLeftLayer).pipe(
+export const callNode = Layer.merge(Mending.layerCallNode, FormerCalls.journalsLayer).pipe(
   Layer.provideMerge(Layer.merge(CallsElsewhere.layer, Layer.fresh(CampaignInboxes.layer))),
   Layer.provideMerge(carrier)
 )

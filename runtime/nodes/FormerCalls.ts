@@ -8,6 +8,7 @@ import { type Heard, HeardOfFormerCall } from "#runtime/call/FormerCalls.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { Charge } from "#runtime/lock/Charge.ts"
 import { persist } from "#runtime/postgres/persist.ts"
+import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { Dispatcher } from "./Dispatcher.ts"
 import type { FromNode } from "./messages.ts"
 
@@ -46,20 +47,25 @@ export const heardLayer = Layer.effect(
   })
 ).pipe(Layer.provide(LocalJournal.layer))
 
-/** Contacts whose requests never left are called soon, instead of being in doubt for good. */
-export const neverLeftLayer = Layer.effectDiscard(
+/**
+ * What the journals say of calls that are not over: contacts whose requests never left are called soon, instead of being in doubt for good; and where
+ * others have left, this engine listens, whether or not it is given further calls.
+ */
+export const journalsLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { onFollow, say } = yield* Dispatcher
     const { earlier, known } = yield* LocalJournal
+    const pool = yield* TrunkPool
     const store = yield* AttemptStore
     const fork = yield* FiberSet.makeRuntime()
     const tell = Effect.gen(function* () {
       const journals = earlier()
       if (journals.size === 0) return
-      for (const { callId, journal, state } of yield* persist(store.live)) {
-        if (state !== "sent" || journal === undefined || !journals.has(journal)) continue
+      for (const { callId, journal, state, telephonyConfigurationId } of yield* persist(store.live)) {
+        if (journal === undefined || !journals.has(journal)) continue
         const { left, undone } = known(callId, journal)
-        if (left === "never_left" || undone !== undefined) say({ _tag: "NeverLeft", callId })
+        if (state === "sent" && (left === "never_left" || undone !== undefined)) say({ _tag: "NeverLeft", callId })
+        else yield* pool.get(telephonyConfigurationId)
       }
     })
     onFollow(() => void fork(tell))

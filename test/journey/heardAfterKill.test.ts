@@ -37,7 +37,8 @@ t.test("given a request of a call node that arrives only once the node has been 
     // Looks must not find out before the event is there.
     return isBlind && path === `/ari/channels/${held}` && method === "GET" ? fates.error(503) : fates.pass
   }
-  const { id } = await world.campaign(numbersOf(400, ["02"]), { max_concurrency: 4, retry: { maxRetries: 0 } })
+  // So few that the other engine has called them all before this one is back, which has then no other reason to listen.
+  const { id } = await world.campaign(numbersOf(12, ["02"]), { max_concurrency: 4, retry: { maxRetries: 0 } })
   await world.api.start(id)
   await untilTrue("request that is held", () => held !== undefined)
 
