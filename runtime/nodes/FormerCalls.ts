@@ -4,6 +4,7 @@
  */
 import { Effect, FiberSet, Layer } from "effect"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
+import type { TelephonyConfigId } from "#core/Id.ts"
 import { type Heard, HeardOfFormerCall } from "#runtime/call/FormerCalls.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { Charge } from "#runtime/lock/Charge.ts"
@@ -61,12 +62,14 @@ export const journalsLayer = Layer.effectDiscard(
     const tell = Effect.gen(function* () {
       const journals = earlier()
       if (journals.size === 0) return
+      const listened = new Set<TelephonyConfigId>()
       for (const { callId, journal, state, telephonyConfigurationId } of yield* persist(store.live)) {
         if (journal === undefined || !journals.has(journal)) continue
         const { left, undone } = known(callId, journal)
         if (state === "sent" && (left === "never_left" || undone !== undefined)) say({ _tag: "NeverLeft", callId })
-        else yield* pool.get(telephonyConfigurationId)
+        else listened.add(telephonyConfigurationId)
       }
+      yield* Effect.forEach(listened, (id) => pool.get(id), { discard: true })
     })
     onFollow(() => void fork(tell))
   })
