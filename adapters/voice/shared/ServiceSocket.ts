@@ -54,14 +54,17 @@ export const openSocket = (settings: SocketSettings, ear: SocketEar): Effect.Eff
     const { egress, url } = settings
     if (refusesUrl(egress, url)) return Effect.fail(unreachable(Object.assign(new Error(), { code: refusedCode })))
     return Effect.map(
-      Effect.acquireRelease(connected(new Connection(settings, ear)), (connection) => Effect.sync(() => connection.part())),
+      Effect.acquireRelease(connected(settings, ear), (connection) => Effect.sync(() => connection.part())),
       (connection) => ({ send: (data) => connection.send(data), fail: (error) => connection.fail(error) })
     )
   })
 
-const connected = (connection: Connection) =>
+/** Connects where it listens for the outcome: the fiber may pause in between, and the connection may be there before it goes on. */
+const connected = (settings: SocketSettings, ear: SocketEar) =>
   Effect.callback<Connection, ModelError>((resume) => {
-    connection.onOpen((error) => resume(error === undefined ? Effect.succeed(connection) : Effect.fail(error)))
+    const connection = new Connection(settings, ear, (error) =>
+      resume(error === undefined ? Effect.succeed(connection) : Effect.fail(error))
+    )
     return Effect.sync(() => connection.part())
   })
 
@@ -72,9 +75,11 @@ class Connection {
   #isOver = false
   #opened: ((error: ModelError | undefined) => void) | undefined
 
-  constructor(settings: SocketSettings, ear: SocketEar) {
+  /** `opened` is called once. */
+  constructor(settings: SocketSettings, ear: SocketEar, opened: (error: ModelError | undefined) => void) {
     this.#settings = settings
     this.#ear = ear
+    this.#opened = opened
     const { egress, headers, secret, url } = settings
     this.#socket = new WebSocket(url, {
       headers,
@@ -94,10 +99,6 @@ class Connection {
     this.#socket.on("unexpected-response", (_, response) => void explained(response, secret).then((error) => this.fail(error)))
     this.#socket.on("error", (error) => this.fail(whyNot(error)))
     this.#socket.on("close", (code, reason) => this.fail(this.#meaningOf(code, reason.toString())))
-  }
-
-  onOpen(opened: (error: ModelError | undefined) => void): void {
-    this.#opened = opened
   }
 
   send(data: string | Uint8Array): void {
