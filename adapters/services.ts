@@ -3,6 +3,7 @@ import type { AnyServiceProvider } from "#core/model/ServiceRegistry.ts"
 import { anthropic } from "./voice/anthropic/anthropic.ts"
 import { cartesiaWith } from "./voice/cartesia/cartesia.ts"
 import { auraWith } from "./voice/deepgram/aura.ts"
+import { deepgram } from "./voice/deepgram/deepgram.ts"
 import { elevenlabsWith } from "./voice/elevenlabs/elevenlabs.ts"
 import { embedded } from "./voice/embedded/embedded.ts"
 import { google } from "./voice/google/google.ts"
@@ -14,4 +15,4 @@ import { rules } from "./voice/rules/rules.ts"
 const models = [anthropic, embedded, google, openai, ...namedServers]
 const voices = [auraWith(), cartesiaWith(), elevenlabsWith(), ...openaiVoices()]
 
-export const builtInServices: ReadonlyArray<AnyServiceProvider> = [...models, rules, ...voices]
+export const builtInServices: ReadonlyArray<AnyServiceProvider> = [...models, deepgram, rules, ...voices]

@@ -4,10 +4,8 @@
  */
 import WebSocket from "ws"
 import { type Egress, type Kind, portOf } from "#core/egress/Egress.ts"
+import { answerPings } from "#adapters/shared/answerPings.ts"
 import { pathUnder } from "#adapters/shared/HttpClient.ts"
-
-/** RFC 6455, 5.5.3: only the latest of several pings needs an answer. */
-const PONG_MILLIS = 1000
 
 interface SocketSettings {
   readonly base: URL
@@ -43,12 +41,6 @@ export const openWebSocket = ({
       request.end()
     }
   })
-  let answeredAt = Number.NEGATIVE_INFINITY
-  socket.on("ping", (data) => {
-    const now = performance.now()
-    if (now < answeredAt + PONG_MILLIS || socket.readyState !== WebSocket.OPEN) return
-    answeredAt = now
-    socket.pong(data)
-  })
+  answerPings(socket)
   return socket
 }

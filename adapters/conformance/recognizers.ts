@@ -101,14 +101,14 @@ class Line {
     return this.events.filter((event): event is Final => event._tag === "Final" && event.isForced)
   }
 
-  /** What was understood before each answer to a `finalize`, in words. */
+  /** What was understood before each answer to a `finalize`, in words. The text of a turn that the recognizer ends comes with its end. */
   answers(): ReadonlyArray<string> {
     const answers: Array<string> = []
     let text = ""
     for (const event of this.events) {
-      if (event._tag !== "Final") continue
+      if (event._tag !== "Final" && event._tag !== "EndDeclared") continue
       text = `${text} ${event.text}`
-      if (!event.isForced) continue
+      if (event._tag !== "Final" || !event.isForced) continue
       answers.push(wordsOf(text))
       text = ""
     }
@@ -195,7 +195,8 @@ const rules: ReadonlyArray<Rule> = [
   },
   {
     name: "finalize: its times are those of the audio",
-    holds: async ({ line, world }) => {
+    holds: async ({ line, provider, world }) => {
+      if (provider.recognizer(world.config, world).ownsTurns) throw new NotAsked("the turns that it ends have no times")
       const opened = await line()
       opened.hears(quiet(2000), world.speech("no thank you"), quiet(300))
       opened.session.finalize()

@@ -31,7 +31,7 @@ const unmade = (voice: FliteVoice): TextToSpeech => ({ ...mute("flite", nowhere)
 const testServices: ReadonlyArray<AnyServiceProvider> = [
   ...builtInServices,
   fliteProvider(unmade),
-  ...["deepgram", "earshot", "gladia"].map((provider) =>
+  ...["earshot", "gladia"].map((provider) =>
     defineRecognizer({ manifest: manifestOf("stt", provider), fields, recognizer: () => deaf(provider, nowhere) })
   ),
   defineTextToSpeech({ manifest: manifestOf("tts", "polyglot"), fields, speaker: () => mute("polyglot", nowhere) }),

@@ -1,0 +1,107 @@
+/**
+ * A call that Deepgram's Nova listens to: https://developers.deepgram.com/reference/speech-to-text/listen-streaming. The engine decides when turns end,
+ * and asks for the text with `Finalize`.
+ */
+import type { RecognizerEvent, RecognizerSession } from "#core/model/SpeechToText.ts"
+import { at, numberAt, textAt } from "#adapters/shared/Json.ts"
+import { OwedAnswers } from "#adapters/voice/shared/OwedAnswers.ts"
+import type { ServiceSocket } from "#adapters/voice/shared/ServiceSocket.ts"
+import { finalOf } from "./results.ts"
+
+const frameMillis = 20
+const frameBytes = 320
+/** Deepgram closes a connection on which it hears nothing for ten seconds, and one that never had audio in spite of `KeepAlive`. */
+const KEEP_ALIVE_MILLIS = 4000
+/** `Finalize` is not answered if there was nothing to transcribe. */
+const ANSWER_MILLIS = 400
+/** The same while something that was said has not been transcribed. */
+const SPOKEN_ANSWER_MILLIS = 2500
+
+const keepAlive = JSON.stringify({ type: "KeepAlive" })
+const finalize = JSON.stringify({ type: "Finalize" })
+
+export class NovaSession implements RecognizerSession {
+  readonly #emit: (event: RecognizerEvent) => void
+  readonly #socket: ServiceSocket
+  readonly #owed = new OwedAnswers(
+    () => (this.#isSpoken ? SPOKEN_ANSWER_MILLIS : ANSWER_MILLIS),
+    () => this.#answerNothing()
+  )
+  readonly #alive = setInterval(() => this.#keepAlive(), KEEP_ALIVE_MILLIS)
+  #millis = 0
+  #isQuiet = true
+  /** Audio has been sent since the last `Finalize`. */
+  #isNew = false
+  /** Speech has been sent, or a partial text has come, since the last final one. */
+  #isSpoken = false
+  #isOver = false
+
+  constructor(socket: ServiceSocket, emit: (event: RecognizerEvent) => void) {
+    this.#socket = socket
+    this.#emit = emit
+    socket.send(new Uint8Array(frameBytes))
+  }
+
+  write(samples: Int16Array, isSpeech?: boolean): void {
+    this.#millis += frameMillis
+    this.#isNew = true
+    this.#isQuiet = false
+    if (isSpeech === true) this.#isSpoken = true
+    this.#socket.send(new Uint8Array(samples.buffer.slice(samples.byteOffset, samples.byteOffset + samples.byteLength)))
+  }
+
+  finalize(): void {
+    if (this.#isOver) return
+    if (!this.#isNew && this.#owed.count === 0) return this.#answerNothing()
+    this.#owed.ask()
+    if (this.#isNew) this.#socket.send(finalize)
+    this.#isNew = false
+  }
+
+  /** Nova's key terms cannot be changed. */
+  hint(): void {}
+
+  close(): void {
+    this.#isOver = true
+    clearInterval(this.#alive)
+    this.#owed.close()
+  }
+
+  /** A message of the service. What is not a result changes nothing. */
+  hear(message: unknown): void {
+    if (this.#isOver || textAt(message, "type") !== "Results") return
+    const found = at(message, "channel", "alternatives")
+    const best: unknown = Array.isArray(found) ? found[0] : undefined
+    const text = (textAt(best, "transcript") ?? "").trim()
+    if (at(message, "is_final") !== true) {
+      if (text === "") return
+      this.#isSpoken = true
+      return this.#emit({ _tag: "Partial", text })
+    }
+    this.#isSpoken = false
+    const isForced = at(message, "from_finalize") === true && this.#owed.settle()
+    if (text === "" && !isForced) return
+    this.#emit(finalOf(text, this.#spanOf(message, best), isForced, text === "" ? undefined : numberAt(best, "confidence")))
+  }
+
+  /** That of the words, if there are any. The service has heard a frame more than was written. */
+  #spanOf(message: unknown, best: unknown): readonly [number, number] {
+    const words = at(best, "words")
+    const [first, last]: ReadonlyArray<unknown> = Array.isArray(words) ? [words[0], words.at(-1)] : []
+    const start = numberAt(message, "start") ?? 0
+    const from = numberAt(first, "start") ?? start
+    const until = numberAt(last, "end") ?? start + (numberAt(message, "duration") ?? 0)
+    const within = (seconds: number) => Math.min(Math.max(seconds * 1000 - frameMillis, 0), this.#millis)
+    return [within(from), within(until)]
+  }
+
+  #answerNothing(): void {
+    this.#isSpoken = false
+    this.#emit(finalOf("", [this.#millis, this.#millis], true))
+  }
+
+  #keepAlive(): void {
+    if (this.#isQuiet) this.#socket.send(keepAlive)
+    this.#isQuiet = true
+  }
+}

@@ -1,0 +1,126 @@
+/** Deepgram's recognizers: https://developers.deepgram.com/docs. A server of the operator's own speaks the same at another address. */
+import { Effect } from "effect"
+import type { Egress } from "#core/egress/Egress.ts"
+import { ModelError } from "#core/model/LanguageModel.ts"
+import { defineRecognizer } from "#core/model/RecognizerProvider.ts"
+import type { RecognizerEvent, RecognizerHints, RecognizerSession } from "#core/model/SpeechToText.ts"
+import { address, type ConfigOf, optionalText, token } from "#core/provider/Credential.ts"
+import { openSocket, type ServiceSocket } from "#adapters/voice/shared/ServiceSocket.ts"
+import { FluxSession } from "./Flux.ts"
+import { NovaSession } from "./Nova.ts"
+
+const provider = "deepgram"
+/** Of Nova: a pause for so long ends a result, not a turn: https://developers.deepgram.com/docs/endpointing */
+const ENDPOINTING_MILLIS = 100
+/** Of Flux: how sure it is that a turn is over, and how sure for an early sign: https://developers.deepgram.com/docs/flux/configuration */
+const [SURE, EARLY] = ["0.7", "0.5"]
+/** Of Flux: it ends a turn after this silence, however unsure it is. */
+const TURN_END_MILLIS = 3000
+/** How long its report may be under way. */
+const REPORT_MILLIS = 1000
+/** Deepgram takes 500 tokens of key terms: https://developers.deepgram.com/docs/keyterm */
+const MOST_TERMS = 100
+
+const fields = {
+  model: optionalText({ label: "Model", default: "nova-3-general", placeholder: "flux-general-en", pattern: "^((nova|flux)[a-z0-9-]*)?$" }),
+  api_key: token({ label: "API key" }),
+  language: optionalText({ label: "Language", description: "Such as de or multi. Empty: the agent's.", pattern: "^[A-Za-z0-9-]{0,20}$" }),
+  base_url: {
+    ...address({ label: "Base URL", description: "The address that ends before /v1/listen." }),
+    required: false,
+    default: "https://api.deepgram.com"
+  }
+} as const
+
+type Config = ConfigOf<typeof fields>
+
+const isFlux = (model: string): boolean => model.startsWith("flux")
+const termsOf = ({ keyterms, phrases }: RecognizerHints): ReadonlyArray<string> =>
+  [...new Set([...keyterms, ...phrases])].slice(0, MOST_TERMS)
+
+/** The path and the query, without the terms. */
+const requestOf = ({ language, model }: Config, hints: RecognizerHints): readonly [string, Readonly<Record<string, string>>] => {
+  const spoken = language === "" ? hints.language : language
+  const common = { model, encoding: "linear16", sample_rate: "8000" }
+  if (isFlux(model)) {
+    const hint = model.endsWith("-multi") && spoken !== "multi" ? { language_hint: spoken } : {}
+    const turns = { eot_threshold: SURE, eager_eot_threshold: EARLY, eot_timeout_ms: String(TURN_END_MILLIS) }
+    return ["/v2/listen", { ...common, ...turns, ...hint }]
+  }
+  const results = { channels: "1", interim_results: "true", smart_format: "true", endpointing: String(ENDPOINTING_MILLIS) }
+  return ["/v1/listen", { ...common, ...results, language: spoken }]
+}
+
+const urlOf = (config: Config, hints: RecognizerHints): URL => {
+  const [path, query] = requestOf(config, hints)
+  const url = new URL(`${config.base_url.replace(/\/+$/, "").replace(/^http/, "ws")}${path}`)
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+  // Older models know them by another name.
+  for (const term of termsOf(hints)) url.searchParams.append(/^nova-[12]/.test(config.model) ? "keywords" : "keyterm", term)
+  return url
+}
+
+/** The codes in the reasons of closed connections: https://developers.deepgram.com/docs/stt-troubleshooting-websocket-data-and-net-errors */
+const meaning = (code: number, reason: string): ModelError | undefined => {
+  const [known] = /\b(DATA|NET|BIG)-\d{4}\b/.exec(reason) ?? []
+  if (known === undefined) return undefined
+  const isOurs = !known.startsWith("NET")
+  return new ModelError({ reason: isOurs ? "refused" : "broken", isRetryable: !isOurs, message: `closed with ${code} ${known}` })
+}
+
+interface Session extends RecognizerSession {
+  readonly hear: (message: unknown) => void
+  readonly close: () => void
+}
+
+const open = (config: Config, egress: Egress) =>
+  Effect.fnUntraced(function* (hints: RecognizerHints, emit: (event: RecognizerEvent) => void) {
+    const begin = (socket: ServiceSocket): Session =>
+      isFlux(config.model) ? new FluxSession(socket, emit, hints, termsOf) : new NovaSession(socket, emit)
+    let session: Session | undefined
+    const socket = yield* openSocket(
+      {
+        url: urlOf(config, hints),
+        headers: { authorization: `Token ${config.api_key}` },
+        egress,
+        secret: config.api_key,
+        farewell: JSON.stringify({ type: "CloseStream" }),
+        meaning
+      },
+      {
+        text: (message) => session?.hear(message),
+        failed: (error) => {
+          session?.close()
+          emit({ _tag: "Failed", error })
+        }
+      }
+    )
+    const opened = yield* Effect.acquireRelease(
+      Effect.sync(() => begin(socket)),
+      (opened) => Effect.sync(() => opened.close())
+    )
+    session = opened
+    return opened
+  })
+
+export const deepgram = defineRecognizer({
+  manifest: {
+    contract: 1,
+    kind: "stt",
+    provider,
+    title: "Deepgram",
+    description: "Nova, which transcribes while callees speak, and Flux, which also tells when they have finished."
+  },
+  fields,
+  check: ({ base_url }) =>
+    ["http:", "https:"].includes(URL.parse(base_url)?.protocol ?? "")
+      ? []
+      : [{ field: "base_url", message: "Input should be an http:// or https:// address" }],
+  recognizer: (config, { egress }) => ({
+    provider,
+    model: config.model,
+    ownsTurns: isFlux(config.model),
+    turnEndMillis: isFlux(config.model) ? TURN_END_MILLIS + REPORT_MILLIS : undefined,
+    open: open(config, egress)
+  })
+})
