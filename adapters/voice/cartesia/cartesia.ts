@@ -1,7 +1,8 @@
 /** Cartesia's voices: https://docs.cartesia.ai/api-reference/tts/bytes */
 import { defineTextToSpeech } from "#core/model/TextToSpeechProvider.ts"
 import { optionalText, text, token } from "#core/provider/Credential.ts"
-import { addressFaults, hostedVoice, numberOf, voiceFields } from "#adapters/voice/shared/hostedVoice.ts"
+import { addressFaults } from "#adapters/voice/shared/BaseUrl.ts"
+import { hostedVoice, numberOf, voiceFields } from "#adapters/voice/shared/hostedVoice.ts"
 import { usualPatience } from "#adapters/voice/shared/SpokenReply.ts"
 
 const provider = "cartesia"

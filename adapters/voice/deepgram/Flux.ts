@@ -2,23 +2,24 @@
  * A call that Deepgram's Flux listens to: https://developers.deepgram.com/docs/flux/state. It decides when turns end, from what is said and how, and
  * says earlier when one is about to end.
  */
-import { ModelError } from "#core/model/LanguageModel.ts"
-import type { RecognizerEvent, RecognizerHints, RecognizerSession } from "#core/model/SpeechToText.ts"
-import { matchAt, textAt } from "#adapters/shared/Json.ts"
+import type { RecognizerEvent, RecognizerHints } from "#core/model/SpeechToText.ts"
+import { textAt } from "#adapters/shared/Json.ts"
+import { AudioPieces, bytesOf } from "#adapters/voice/shared/AudioPieces.ts"
+import { finalOf } from "#adapters/voice/shared/finalOf.ts"
+import type { ServiceSession } from "#adapters/voice/shared/hostedRecognizer.ts"
 import { OwedAnswers } from "#adapters/voice/shared/OwedAnswers.ts"
 import type { ServiceSocket } from "#adapters/voice/shared/ServiceSocket.ts"
-import { finalOf } from "./results.ts"
 
 const frameMillis = 20
 const frameBytes = 320
-/** Deepgram recommends pieces of 80 ms. */
-const pieceFrames = 4
+/** Deepgram recommends 80 ms. */
+const pieceBytes = 4 * frameBytes
 /** A turn can be ended on request, which is not answered if nothing was said in it. */
 const ANSWER_MILLIS = 1000
 
 const forceEnd = JSON.stringify({ type: "ForceEndTurn" })
 
-export class FluxSession implements RecognizerSession {
+export class FluxSession implements ServiceSession {
   readonly #emit: (event: RecognizerEvent) => void
   readonly #socket: ServiceSocket
   readonly #termsOf: (hints: RecognizerHints) => ReadonlyArray<string>
@@ -26,11 +27,8 @@ export class FluxSession implements RecognizerSession {
     () => ANSWER_MILLIS,
     () => this.#answer()
   )
-  readonly #piece = new Uint8Array(frameBytes * pieceFrames)
-  #frames = 0
+  readonly #pieces = new AudioPieces(pieceBytes, (piece) => this.#socket.send(piece))
   #millis = 0
-  /** Audio has been written since the last request to end a turn. */
-  #isNew = false
   #isOver = false
   /** The terms that the service was told last, and whether it has yet to confirm them: it takes one change at a time. */
   #terms: string
@@ -51,18 +49,13 @@ export class FluxSession implements RecognizerSession {
 
   write(samples: Int16Array): void {
     this.#millis += frameMillis
-    this.#isNew = true
-    this.#piece.set(new Uint8Array(samples.buffer, samples.byteOffset, frameBytes), this.#frames * frameBytes)
-    if (++this.#frames === pieceFrames) this.#flush()
+    this.#owed.wrote()
+    this.#pieces.push(bytesOf(samples))
   }
 
   finalize(): void {
-    if (this.#isOver) return
-    if (!this.#isNew && this.#owed.count === 0) return this.#answer()
-    this.#flush()
-    this.#owed.ask()
-    if (this.#isNew) this.#socket.send(forceEnd)
-    this.#isNew = false
+    this.#pieces.flush()
+    if (this.#owed.ask()) this.#socket.send(forceEnd)
   }
 
   hint(hints: RecognizerHints): void {
@@ -75,18 +68,13 @@ export class FluxSession implements RecognizerSession {
     this.#owed.close()
   }
 
-  /** A message of the service. Unknown ones change nothing. */
   hear(message: unknown): void {
     if (this.#isOver) return
     const type = textAt(message, "type")
     if (type === "TurnInfo") return this.#turn(textAt(message, "event"), (textAt(message, "transcript") ?? "").trim())
-    if (type === "ConfigureSuccess" || type === "ConfigureFailure") {
-      this.#isChanging = false
-      return this.#tell()
-    }
-    if (type !== "Error") return
-    const code = matchAt(message, /^[A-Z_]{1,60}$/, "code") ?? "an error"
-    this.#socket.fail(new ModelError({ reason: "broken", isRetryable: true, message: `the service reports ${code}` }))
+    if (type !== "ConfigureSuccess" && type !== "ConfigureFailure") return
+    this.#isChanging = false
+    this.#tell()
   }
 
   #turn(event: string | undefined, text: string): void {
@@ -101,11 +89,6 @@ export class FluxSession implements RecognizerSession {
   /** The text of a turn comes with its end. */
   #answer(): void {
     this.#emit(finalOf("", [this.#millis, this.#millis], true))
-  }
-
-  #flush(): void {
-    if (this.#frames > 0) this.#socket.send(this.#piece.slice(0, this.#frames * frameBytes))
-    this.#frames = 0
   }
 
   #tell(): void {

@@ -2,11 +2,13 @@
  * A call that Deepgram's Nova listens to: https://developers.deepgram.com/reference/speech-to-text/listen-streaming. The engine decides when turns end,
  * and asks for the text with `Finalize`.
  */
-import type { RecognizerEvent, RecognizerSession } from "#core/model/SpeechToText.ts"
+import type { RecognizerEvent } from "#core/model/SpeechToText.ts"
 import { at, numberAt, textAt } from "#adapters/shared/Json.ts"
+import { bytesOf } from "#adapters/voice/shared/AudioPieces.ts"
+import { finalOf } from "#adapters/voice/shared/finalOf.ts"
+import type { ServiceSession } from "#adapters/voice/shared/hostedRecognizer.ts"
 import { OwedAnswers } from "#adapters/voice/shared/OwedAnswers.ts"
 import type { ServiceSocket } from "#adapters/voice/shared/ServiceSocket.ts"
-import { finalOf } from "./results.ts"
 
 const frameMillis = 20
 const frameBytes = 320
@@ -20,7 +22,7 @@ const SPOKEN_ANSWER_MILLIS = 2500
 const keepAlive = JSON.stringify({ type: "KeepAlive" })
 const finalize = JSON.stringify({ type: "Finalize" })
 
-export class NovaSession implements RecognizerSession {
+export class NovaSession implements ServiceSession {
   readonly #emit: (event: RecognizerEvent) => void
   readonly #socket: ServiceSocket
   readonly #owed = new OwedAnswers(
@@ -30,8 +32,6 @@ export class NovaSession implements RecognizerSession {
   readonly #alive = setInterval(() => this.#keepAlive(), KEEP_ALIVE_MILLIS)
   #millis = 0
   #isQuiet = true
-  /** Audio has been sent since the last `Finalize`. */
-  #isNew = false
   /** Speech has been sent, or a partial text has come, since the last final one. */
   #isSpoken = false
   #isOver = false
@@ -44,18 +44,14 @@ export class NovaSession implements RecognizerSession {
 
   write(samples: Int16Array, isSpeech?: boolean): void {
     this.#millis += frameMillis
-    this.#isNew = true
+    this.#owed.wrote()
     this.#isQuiet = false
     if (isSpeech === true) this.#isSpoken = true
-    this.#socket.send(new Uint8Array(samples.buffer.slice(samples.byteOffset, samples.byteOffset + samples.byteLength)))
+    this.#socket.send(bytesOf(samples).slice())
   }
 
   finalize(): void {
-    if (this.#isOver) return
-    if (!this.#isNew && this.#owed.count === 0) return this.#answerNothing()
-    this.#owed.ask()
-    if (this.#isNew) this.#socket.send(finalize)
-    this.#isNew = false
+    if (this.#owed.ask()) this.#socket.send(finalize)
   }
 
   /** Nova's key terms cannot be changed. */
@@ -67,7 +63,6 @@ export class NovaSession implements RecognizerSession {
     this.#owed.close()
   }
 
-  /** A message of the service. What is not a result changes nothing. */
   hear(message: unknown): void {
     if (this.#isOver || textAt(message, "type") !== "Results") return
     const found = at(message, "channel", "alternatives")

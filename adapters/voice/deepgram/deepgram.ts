@@ -1,11 +1,12 @@
 /** Deepgram's recognizers: https://developers.deepgram.com/docs. A server of the operator's own speaks the same at another address. */
-import { Effect } from "effect"
-import type { Egress } from "#core/egress/Egress.ts"
 import { ModelError } from "#core/model/LanguageModel.ts"
 import { defineRecognizer } from "#core/model/RecognizerProvider.ts"
-import type { RecognizerEvent, RecognizerHints, RecognizerSession } from "#core/model/SpeechToText.ts"
-import { address, type ConfigOf, optionalText, token } from "#core/provider/Credential.ts"
-import { openSocket, type ServiceSocket } from "#adapters/voice/shared/ServiceSocket.ts"
+import type { RecognizerHints } from "#core/model/SpeechToText.ts"
+import { type ConfigOf, optionalText, token } from "#core/provider/Credential.ts"
+import { matchAt, textAt } from "#adapters/shared/Json.ts"
+import { addressFaults, baseUrlField, socketUrl } from "#adapters/voice/shared/BaseUrl.ts"
+import { openSession } from "#adapters/voice/shared/hostedRecognizer.ts"
+import { broken } from "#adapters/voice/shared/modelErrors.ts"
 import { FluxSession } from "./Flux.ts"
 import { NovaSession } from "./Nova.ts"
 
@@ -25,11 +26,7 @@ const fields = {
   model: optionalText({ label: "Model", default: "nova-3-general", placeholder: "flux-general-en", pattern: "^((nova|flux)[a-z0-9-]*)?$" }),
   api_key: token({ label: "API key" }),
   language: optionalText({ label: "Language", description: "Such as de or multi. Empty: the agent's.", pattern: "^[A-Za-z0-9-]{0,20}$" }),
-  base_url: {
-    ...address({ label: "Base URL", description: "The address that ends before /v1/listen." }),
-    required: false,
-    default: "https://api.deepgram.com"
-  }
+  base_url: baseUrlField("https://api.deepgram.com")
 } as const
 
 type Config = ConfigOf<typeof fields>
@@ -53,11 +50,9 @@ const requestOf = ({ language, model }: Config, hints: RecognizerHints): readonl
 
 const urlOf = (config: Config, hints: RecognizerHints): URL => {
   const [path, query] = requestOf(config, hints)
-  const url = new URL(`${config.base_url.replace(/\/+$/, "").replace(/^http/, "ws")}${path}`)
-  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-  // Older models know them by another name.
-  for (const term of termsOf(hints)) url.searchParams.append(/^nova-[12]/.test(config.model) ? "keywords" : "keyterm", term)
-  return url
+  // Older models know the terms by another name.
+  const name = /^nova-[12]/.test(config.model) ? "keywords" : "keyterm"
+  return socketUrl(config.base_url, path, { ...query, [name]: termsOf(hints) })
 }
 
 /** The codes in the reasons of closed connections: https://developers.deepgram.com/docs/stt-troubleshooting-websocket-data-and-net-errors */
@@ -68,40 +63,11 @@ const meaning = (code: number, reason: string): ModelError | undefined => {
   return new ModelError({ reason: isOurs ? "refused" : "broken", isRetryable: !isOurs, message: `closed with ${code} ${known}` })
 }
 
-interface Session extends RecognizerSession {
-  readonly hear: (message: unknown) => void
-  readonly close: () => void
-}
-
-const open = (config: Config, egress: Egress) =>
-  Effect.fnUntraced(function* (hints: RecognizerHints, emit: (event: RecognizerEvent) => void) {
-    const begin = (socket: ServiceSocket): Session =>
-      isFlux(config.model) ? new FluxSession(socket, emit, hints, termsOf) : new NovaSession(socket, emit)
-    let session: Session | undefined
-    const socket = yield* openSocket(
-      {
-        url: urlOf(config, hints),
-        headers: { authorization: `Token ${config.api_key}` },
-        egress,
-        secret: config.api_key,
-        farewell: JSON.stringify({ type: "CloseStream" }),
-        meaning
-      },
-      {
-        text: (message) => session?.hear(message),
-        failed: (error) => {
-          session?.close()
-          emit({ _tag: "Failed", error })
-        }
-      }
-    )
-    const opened = yield* Effect.acquireRelease(
-      Effect.sync(() => begin(socket)),
-      (opened) => Effect.sync(() => opened.close())
-    )
-    session = opened
-    return opened
-  })
+/** An error that Flux reports. */
+const errorIn = (message: unknown): ModelError | undefined =>
+  textAt(message, "type") === "Error"
+    ? broken(`the service reports ${matchAt(message, /^[A-Z_]{1,60}$/, "code") ?? "an error"}`)
+    : undefined
 
 export const deepgram = defineRecognizer({
   manifest: {
@@ -112,15 +78,25 @@ export const deepgram = defineRecognizer({
     description: "Nova, which transcribes while callees speak, and Flux, which also tells when they have finished."
   },
   fields,
-  check: ({ base_url }) =>
-    ["http:", "https:"].includes(URL.parse(base_url)?.protocol ?? "")
-      ? []
-      : [{ field: "base_url", message: "Input should be an http:// or https:// address" }],
+  check: addressFaults,
   recognizer: (config, { egress }) => ({
     provider,
     model: config.model,
     ownsTurns: isFlux(config.model),
     turnEndMillis: isFlux(config.model) ? TURN_END_MILLIS + REPORT_MILLIS : undefined,
-    open: open(config, egress)
+    open: (hints, emit) =>
+      openSession(
+        {
+          url: urlOf(config, hints),
+          headers: { authorization: `Token ${config.api_key}` },
+          egress,
+          secret: config.api_key,
+          farewell: JSON.stringify({ type: "CloseStream" }),
+          meaning,
+          errorIn
+        },
+        emit,
+        (socket) => (isFlux(config.model) ? new FluxSession(socket, emit, hints, termsOf) : new NovaSession(socket, emit))
+      )
   })
 })

@@ -1,7 +1,8 @@
 /** ElevenLabs' voices: https://elevenlabs.io/docs/api-reference/text-to-speech/stream */
 import { defineTextToSpeech } from "#core/model/TextToSpeechProvider.ts"
 import { optionalText, token } from "#core/provider/Credential.ts"
-import { addressFaults, hostedVoice, numberOf, voiceFields } from "#adapters/voice/shared/hostedVoice.ts"
+import { addressFaults } from "#adapters/voice/shared/BaseUrl.ts"
+import { hostedVoice, numberOf, voiceFields } from "#adapters/voice/shared/hostedVoice.ts"
 import { usualPatience } from "#adapters/voice/shared/SpokenReply.ts"
 
 const provider = "elevenlabs"

@@ -2,7 +2,8 @@
 import { speechRates } from "#core/model/TextToSpeech.ts"
 import { defineTextToSpeech } from "#core/model/TextToSpeechProvider.ts"
 import { optionalText, token } from "#core/provider/Credential.ts"
-import { addressFaults, hostedVoice, numberOf, voiceFields } from "#adapters/voice/shared/hostedVoice.ts"
+import { addressFaults } from "#adapters/voice/shared/BaseUrl.ts"
+import { hostedVoice, numberOf, voiceFields } from "#adapters/voice/shared/hostedVoice.ts"
 import { optionalKey } from "#adapters/voice/shared/modelFields.ts"
 import { usualPatience } from "#adapters/voice/shared/SpokenReply.ts"
 

@@ -21,17 +21,19 @@ const MOST_WAITING_BYTES = 160_000
 const PARTING_MILLIS = 2000
 const NORMAL_CLOSURE = 1000
 
-interface SocketSettings {
+export interface SocketSettings {
   /** Its protocol is `ws:` or `wss:`. */
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly egress: Egress
   /** The key, which no error may quote. */
   readonly secret: string
-  /** Said before the connection is closed. */
-  readonly farewell: string
+  /** Said before the connection is closed, if anything. */
+  readonly farewell?: string
   /** What it means if the service closes the connection. Undefined: it broke off. */
-  readonly meaning: (code: number, reason: string) => ModelError | undefined
+  readonly meaning?: (code: number, reason: string) => ModelError | undefined
+  /** The error that a message reports, after which nothing is to be expected of the service. Undefined: it reports none. */
+  readonly errorIn?: (message: unknown) => ModelError | undefined
 }
 
 interface SocketEar {
@@ -44,8 +46,6 @@ interface SocketEar {
 export interface ServiceSocket {
   /** What is sent after the connection has ended is lost. */
   readonly send: (data: string | Uint8Array) => void
-  /** The service has said that nothing more is to be expected of it. */
-  readonly fail: (error: ModelError) => void
 }
 
 /** After the scope is closed, `ear` hears nothing any more. */
@@ -55,7 +55,7 @@ export const openSocket = (settings: SocketSettings, ear: SocketEar): Effect.Eff
     if (refusesUrl(egress, url)) return Effect.fail(unreachable(Object.assign(new Error(), { code: refusedCode })))
     return Effect.map(
       Effect.acquireRelease(connected(settings, ear), (connection) => Effect.sync(() => connection.part())),
-      (connection) => ({ send: (data) => connection.send(data), fail: (error) => connection.fail(error) })
+      (connection) => ({ send: (data) => connection.send(data) })
     )
   })
 
@@ -110,7 +110,8 @@ class Connection {
   part(): void {
     if (this.#isOver) return
     const isOpen = this.#socket.readyState === WebSocket.OPEN
-    if (isOpen) this.#socket.send(this.#settings.farewell)
+    const { farewell } = this.#settings
+    if (isOpen && farewell !== undefined) this.#socket.send(farewell)
     this.#isOver = true
     if (!isOpen) return this.#socket.terminate()
     this.#socket.close(NORMAL_CLOSURE)
@@ -127,7 +128,10 @@ class Connection {
   #hear(data: RawData, isBinary: boolean): void {
     if (this.#isOver || isBinary) return
     // The cast holds because text messages arrive as one buffer, unless `binaryType` says otherwise.
-    this.#ear.text(parse((data as Buffer).toString()))
+    const message = parse((data as Buffer).toString())
+    const error = this.#settings.errorIn?.(message)
+    if (error === undefined) this.#ear.text(message)
+    else this.fail(error)
   }
 
   fail(error: ModelError): void {
@@ -138,7 +142,7 @@ class Connection {
   }
 
   #meaningOf(code: number, reason: string): ModelError {
-    return this.#settings.meaning(code, reason) ?? broken(`the connection was closed with ${code}`)
+    return this.#settings.meaning?.(code, reason) ?? broken(`the connection was closed with ${code}`)
   }
 }
 

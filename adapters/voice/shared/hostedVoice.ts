@@ -1,7 +1,8 @@
 /** The voice of a service that is sent one text a request, and the settings that such voices have in common. */
 import type { Egress } from "#core/egress/Egress.ts"
 import type { SpeechFormat, TextToSpeech } from "#core/model/TextToSpeech.ts"
-import { address, optionalText } from "#core/provider/Credential.ts"
+import { optionalText } from "#core/provider/Credential.ts"
+import { baseUrlField } from "./BaseUrl.ts"
 import { connectionTo } from "./ServiceConnection.ts"
 import { type SpeechPatience, type SpeechRequest, spokenReply, usualPatience } from "./SpokenReply.ts"
 
@@ -15,11 +16,7 @@ const decimal = "^([0-9]+([.][0-9]+)?)?$"
 /** `atOnce`: how many requests the service allows an ordinary account at once. */
 export const voiceFields = ({ atOnce, baseUrl }: { readonly atOnce: number; readonly baseUrl: string }) =>
   ({
-    base_url: {
-      ...address({ label: "Base URL", description: "The address that ends before the service's own paths." }),
-      required: false,
-      default: baseUrl
-    },
+    base_url: baseUrlField(baseUrl),
     speed: optionalText({ label: "Speed", description: "1 is usual. Empty: the service decides.", pattern: decimal }),
     at_once: optionalText({
       label: "Requests at once",
@@ -28,12 +25,6 @@ export const voiceFields = ({ atOnce, baseUrl }: { readonly atOnce: number; read
       pattern: "^([1-9][0-9]{0,2})?$"
     })
   }) as const
-
-export const addressFaults = ({ base_url }: { readonly base_url: string }) => {
-  const url = URL.parse(base_url)
-  const isUsable = url !== null && ["http:", "https:"].includes(url.protocol) && url.username === "" && url.password === ""
-  return isUsable ? [] : [{ field: "base_url", message: "Input should be an http:// or https:// address" }]
-}
 
 /** Undefined if it is left to the service. */
 export const numberOf = (field: string): number | undefined => (field.trim() === "" ? undefined : Number(field))
