@@ -1,63 +1,26 @@
 /** Callees as Deepgram hears them: the conformance suite, the service's faults, and what it is sent. */
-import { Effect, Exit, Fiber, Logger, Scope } from "effect"
 import t, { type Test } from "tap"
-import { recognizerConformance, type RecognizerWorld } from "#adapters/conformance/conformance.ts"
 import { deepgram } from "#adapters/voice/deepgram/deepgram.ts"
-import type { RecognizerEvent, RecognizerHints } from "#core/model/SpeechToText.ts"
-import { makeHearing } from "#runtime/voice/Hearing.ts"
+import {
+  hints,
+  listen as listenWith,
+  pauses,
+  says,
+  type Served,
+  silence,
+  testConformance,
+  textsOverBreak
+} from "#test/adapters/serviceScene.ts"
 import { DeepgramEmulator } from "#test/emulators/deepgram/DeepgramEmulator.ts"
 import { webhooksOf } from "#test/support/egress.ts"
 import { untilTrue } from "#test/support/until.ts"
 
-const egress = webhooksOf({ privateWebhooks: true })
-const hints: RecognizerHints = { language: "en-US", keyterms: ["Trunkline"], phrases: ["yes"] }
-const silence = new Int16Array(160)
+const served = ["nova-3-general", "flux-general-en"].map(
+  (model): Served => ({ provider: deepgram, model, emulator: () => new DeepgramEmulator() })
+)
+for (const one of served) t.test(one.model, (t) => testConformance(t, one))
 
-const openWorld = async (model: string): Promise<RecognizerWorld> => {
-  const emulator = await new DeepgramEmulator().listen()
-  return {
-    config: { api_key: emulator.key, base_url: emulator.url, model },
-    egress,
-    speech: (text) => emulator.speech.audioOf(text),
-    breakDown: () => {
-      emulator.isMute = true
-    },
-    close: () => emulator.stop()
-  }
-}
-for (const model of ["nova-3-general", "flux-general-en"])
-  t.test(model, async (t) => {
-    const asked: Array<string> = []
-    for (const { name, run } of recognizerConformance(deepgram, () => openWorld(model)))
-      await t.test(name, async (t) => {
-        const { notAsked } = await run()
-        if (notAsked === undefined) asked.push(name)
-        t.pass(notAsked ?? "it holds")
-      })
-    t.ok(asked.length >= 5, "which asks nearly everything of it")
-  })
-
-/** A call that an emulator listens to. */
-const listen = async (t: Test, config: object = {}, emulator = new DeepgramEmulator()) => {
-  await emulator.listen()
-  const scope = Scope.makeUnsafe()
-  t.teardown(async () => {
-    await Effect.runPromise(Scope.close(scope, Exit.void))
-    await emulator.stop()
-  })
-  const events: Array<RecognizerEvent> = []
-  const recognizer = deepgram.recognizer({ api_key: emulator.key, base_url: emulator.url, ...config }, { egress })
-  const opening = recognizer.open(hints, (event) => void events.push(event))
-  const open = () => Effect.runPromise(Scope.provide(opening, scope))
-  const finals = () => events.flatMap((event) => (event._tag === "Final" ? [[event.text, event.isForced]] : []))
-  const failures = () => events.flatMap((event) => (event._tag === "Failed" ? [event.error] : []))
-  return { close: () => Effect.runPromise(Scope.close(scope, Exit.void)), emulator, events, failures, finals, open, opening, scope }
-}
-/** What a refused opening says. */
-const whyNot = ({ opening, scope }: Awaited<ReturnType<typeof listen>>) => Effect.runPromise(Effect.flip(Scope.provide(opening, scope)))
-const says = (session: { readonly write: (samples: Int16Array) => void }, audio: Int16Array) => {
-  for (let at = 0; at < audio.length; at += 160) session.write(audio.subarray(at, at + 160))
-}
+const listen = (t: Test, config: object = {}, emulator = new DeepgramEmulator()) => listenWith(t, deepgram, emulator, config)
 
 t.test("given a call, then the service is asked for its language and its terms, and told when it is over", async (t) => {
   const { close, emulator, open } = await listen(t)
@@ -66,7 +29,7 @@ t.test("given a call, then the service is asked for its language and its terms, 
   await untilTrue("audio", () => (emulator.connections[0]?.frames ?? 0) >= 2)
   const [connection] = emulator.connections
   t.match(Object.fromEntries(connection?.query ?? []), { model: "nova-3-general", language: "en-US", interim_results: "true" })
-  t.strictSame(connection?.query.getAll("keyterm"), ["Trunkline", "yes"])
+  t.strictSame(connection?.query.getAll("keyterm"), ["Trunkline", ...hints.phrases])
   await close()
   await untilTrue("the end of the connection", () => connection?.closedWith !== undefined)
   t.strictSame([connection?.said.at(-1), connection?.closedWith], ['{"type":"CloseStream"}', 1000])
@@ -84,7 +47,7 @@ t.test("given a service that answers late or in parts", async (t) => {
       await untilTrue("an answer", () => finals().length > 0)
       t.strictSame(finals(), [["", true]])
       says(session, emulator.speech.audioOf("yes please"))
-      for (let frames = 0; frames < 10; frames++) session.write(silence)
+      pauses(session, 10)
       await untilTrue("the text", () => finals().length > 1)
       t.strictSame(finals().at(-1), ["yes please", false])
     }
@@ -106,18 +69,14 @@ t.test("given a service that answers late or in parts", async (t) => {
 })
 
 t.test("given a recognizer that ends turns", async (t) => {
-  const { close, emulator, events, failures, open } = await listen(t, { model: "flux-general-multi" })
+  const { close, emulator, failures, open, tags } = await listen(t, { model: "flux-general-multi" })
   const session = await open()
-  const quiet = (frames: number) => {
-    for (let at = 0; at < frames; at++) session.write(silence)
-  }
-  const tags = () => events.map((event) => ("text" in event ? `${event._tag} ${event.text}` : event._tag))
 
   await t.test("when a callee pauses and goes on, then the end is foreseen, taken back, and declared with the whole turn", async (t) => {
     says(session, emulator.speech.audioOf("yes"))
-    quiet(8)
+    pauses(session, 8)
     says(session, emulator.speech.audioOf("on Monday"))
-    quiet(20)
+    pauses(session, 20)
     await untilTrue("the end of the turn", () => tags().some((tag) => tag.startsWith("EndDeclared")))
     t.strictSame(tags(), [
       "Partial yes",
@@ -169,41 +128,19 @@ t.test("given a connection that ends, then the session says why", async (t) => {
 })
 
 t.test("given a service that cannot be used, then opening fails, and says why without the key", async (t) => {
-  const wrong = await whyNot(await listen(t, { api_key: "a-wrong-key" }))
+  const wrong = await (await listen(t, { api_key: "a-wrong-key" })).whyNot()
   t.match(wrong, { reason: "auth", isRetryable: false, message: "HTTP 401" })
   t.notMatch(JSON.stringify(wrong), /a-wrong-key/)
   const emulator = new DeepgramEmulator()
   emulator.refusal = { status: 429, body: {} }
-  t.match(await whyNot(await listen(t, {}, emulator)), { reason: "rate_limited", isRetryable: true })
-  t.match(await whyNot(await listen(t, { base_url: "http://127.0.0.1:9" })), { reason: "unreachable", isRetryable: true })
-  const { emulator: own, scope } = await listen(t)
-  const closed = deepgram.recognizer({ api_key: own.key, base_url: own.url }, { egress: webhooksOf() }).open(hints, () => {})
-  t.match(await Effect.runPromise(Effect.flip(Scope.provide(closed, scope))), { reason: "unreachable", isRetryable: false })
-  t.equal(own.connections.length, 0)
-  t.match(await whyNot(await listen(t, { model: "../x" })), { reason: "refused", message: /^model is missing/ })
+  t.match(await (await listen(t, {}, emulator)).whyNot(), { reason: "rate_limited", isRetryable: true })
+  t.match(await (await listen(t, { base_url: "http://127.0.0.1:9" })).whyNot(), { reason: "unreachable", isRetryable: true })
+  const forbidden = await listen(t)
+  t.match(await forbidden.whyNot(webhooksOf()), { reason: "unreachable", isRetryable: false })
+  t.equal(forbidden.emulator.connections.length, 0)
+  t.match(await (await listen(t, { model: "../x" })).whyNot(), { reason: "refused", message: /^model is missing/ })
 })
 
 t.test("given a connection that breaks while a callee speaks, then nothing of it is lost", async (t) => {
-  for (const model of ["nova-3-general", "flux-general-en"]) {
-    const emulator = await new DeepgramEmulator().listen()
-    const recognizer = deepgram.recognizer({ api_key: emulator.key, base_url: emulator.url, model }, { egress })
-    const texts: Array<string> = []
-    const hearing = makeHearing([recognizer], hints, (event) => {
-      if ((event._tag === "Final" || event._tag === "EndDeclared") && event.text !== "") texts.push(event.text)
-    })
-    const running = Effect.runFork(Effect.provide(hearing.run, Logger.layer([])))
-    const audio = emulator.speech.audioOf("my number is four")
-    await untilTrue("a connection", () => emulator.connections.length === 1)
-    const middle = audio.length / 2 - ((audio.length / 2) % 160)
-    says(hearing, audio.subarray(0, middle))
-    await untilTrue("half of the audio", () => (emulator.connections[0]?.frames ?? 0) >= 10)
-    emulator.closeAll(1011, "NET-0000 upstream")
-    await untilTrue("another connection", () => emulator.connections.length === 2)
-    says(hearing, audio.subarray(middle))
-    hearing.finalize()
-    await untilTrue("the text", () => texts.length > 0)
-    t.strictSame(texts, ["my number is four"], model)
-    await Effect.runPromise(Fiber.interrupt(running))
-    await emulator.stop()
-  }
+  for (const one of served) t.strictSame(await textsOverBreak(one), ["my number is four"], one.model)
 })
