@@ -2,9 +2,11 @@
 import type { AnyServiceProvider } from "#core/model/ServiceRegistry.ts"
 import { anthropic } from "./voice/anthropic/anthropic.ts"
 import { cartesiaWith } from "./voice/cartesia/cartesia.ts"
+import { ink } from "./voice/cartesia/ink.ts"
 import { auraWith } from "./voice/deepgram/aura.ts"
 import { deepgram } from "./voice/deepgram/deepgram.ts"
 import { elevenlabsWith } from "./voice/elevenlabs/elevenlabs.ts"
+import { scribeWith } from "./voice/elevenlabs/scribe.ts"
 import { embedded } from "./voice/embedded/embedded.ts"
 import { google } from "./voice/google/google.ts"
 import { namedServers } from "./voice/openai/named.ts"
@@ -13,6 +15,7 @@ import { openaiVoices } from "./voice/openai/speech.ts"
 import { rules } from "./voice/rules/rules.ts"
 
 const models = [anthropic, embedded, google, openai, ...namedServers]
+const recognizers = [deepgram, ink, scribeWith()]
 const voices = [auraWith(), cartesiaWith(), elevenlabsWith(), ...openaiVoices()]
 
-export const builtInServices: ReadonlyArray<AnyServiceProvider> = [...models, deepgram, rules, ...voices]
+export const builtInServices: ReadonlyArray<AnyServiceProvider> = [...models, ...recognizers, rules, ...voices]

@@ -149,9 +149,16 @@ t.test(
       model: "eleven_flash_v2_5"
     }
     const deepgram = { provider: "deepgram", api_key: ["sk-one-11111111", "sk-two-22222222"], model: "nova-3-general", language: "multi" }
-    for (const model of storedModels) {
+    const api_key = "sk-ear-12345678"
+    const recognizers = [
+      deepgram,
+      { provider: "elevenlabs", api_key, model: "scribe_v2_realtime", language: "auto", base_url: "https://api.elevenlabs.io" },
+      { provider: "cartesia", api_key, model: "ink-2", language: "en" }
+    ]
+    for (const [at, model] of storedModels.entries()) {
+      const stt = recognizers[at % recognizers.length]
       const document = {
-        ...byok("pipeline", { llm: { ...model, api_key: ["sk-llm-11111111"] }, tts: elevenlabs, stt: deepgram, embeddings: null }),
+        ...byok("pipeline", { llm: { ...model, api_key: ["sk-llm-11111111"] }, tts: elevenlabs, stt, embeddings: null }),
         dograh: null
       }
       const answer = await put(document)

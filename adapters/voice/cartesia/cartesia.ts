@@ -6,7 +6,8 @@ import { hostedVoice, numberOf, voiceFields } from "#adapters/voice/shared/hoste
 import { usualPatience } from "#adapters/voice/shared/SpokenReply.ts"
 
 const provider = "cartesia"
-const VERSION = "2026-03-01"
+/** Sent with every request: https://docs.cartesia.ai/use-the-api/api-conventions */
+export const apiVersion = "2026-03-01"
 
 /** The voices with other limits, for tests. */
 export const cartesiaWith = (patience = usualPatience) =>
@@ -31,7 +32,7 @@ export const cartesiaWith = (patience = usualPatience) =>
         patience,
         request: (transcript) => ({
           path: "/tts/bytes",
-          headers: { "x-api-key": api_key, "cartesia-version": VERSION },
+          headers: { "x-api-key": api_key, "cartesia-version": apiVersion },
           body: {
             model_id: model,
             transcript,

@@ -7,6 +7,7 @@ import { at, numberAt, textAt } from "#adapters/shared/Json.ts"
 import { bytesOf } from "#adapters/voice/shared/AudioPieces.ts"
 import { finalOf } from "#adapters/voice/shared/finalOf.ts"
 import type { ServiceSession } from "#adapters/voice/shared/hostedRecognizer.ts"
+import { KeepAlive } from "#adapters/voice/shared/KeepAlive.ts"
 import { OwedAnswers } from "#adapters/voice/shared/OwedAnswers.ts"
 import type { ServiceSocket } from "#adapters/voice/shared/ServiceSocket.ts"
 
@@ -29,9 +30,8 @@ export class NovaSession implements ServiceSession {
     () => (this.#isSpoken ? SPOKEN_ANSWER_MILLIS : ANSWER_MILLIS),
     () => this.#answerNothing()
   )
-  readonly #alive = setInterval(() => this.#keepAlive(), KEEP_ALIVE_MILLIS)
+  readonly #alive = new KeepAlive(KEEP_ALIVE_MILLIS, () => this.#socket.send(keepAlive))
   #millis = 0
-  #isQuiet = true
   /** Speech has been sent, or a partial text has come, since the last final one. */
   #isSpoken = false
   #isOver = false
@@ -45,7 +45,7 @@ export class NovaSession implements ServiceSession {
   write(samples: Int16Array, isSpeech?: boolean): void {
     this.#millis += frameMillis
     this.#owed.wrote()
-    this.#isQuiet = false
+    this.#alive.wrote()
     if (isSpeech === true) this.#isSpoken = true
     this.#socket.send(bytesOf(samples).slice())
   }
@@ -59,7 +59,7 @@ export class NovaSession implements ServiceSession {
 
   close(): void {
     this.#isOver = true
-    clearInterval(this.#alive)
+    this.#alive.close()
     this.#owed.close()
   }
 
@@ -93,10 +93,5 @@ export class NovaSession implements ServiceSession {
   #answerNothing(): void {
     this.#isSpoken = false
     this.#emit(finalOf("", [this.#millis, this.#millis], true))
-  }
-
-  #keepAlive(): void {
-    if (this.#isQuiet) this.#socket.send(keepAlive)
-    this.#isQuiet = true
   }
 }

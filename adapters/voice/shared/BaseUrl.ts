@@ -18,5 +18,7 @@ export const addressFaults = ({ base_url }: { readonly base_url: string }) => {
 export const socketUrl = (baseUrl: string, path: string, query: Readonly<Record<string, string | ReadonlyArray<string>>>): URL => {
   const url = new URL(`${baseUrl.replace(/\/+$/, "").replace(/^http/, "ws")}${path}`)
   for (const [name, value] of Object.entries(query)) for (const one of [value].flat()) url.searchParams.append(name, one)
+  // Not every service takes a plus for a space.
+  url.search = url.search.replaceAll("+", "%20")
   return url
 }

@@ -17,6 +17,10 @@ export class OwedAnswers {
     this.#makeUp = makeUp
   }
 
+  get count(): number {
+    return this.#owed
+  }
+
   /** There is audio that the service has not been asked about. */
   wrote(): void {
     this.#isNew = true
@@ -38,6 +42,11 @@ export class OwedAnswers {
     this.#owed--
     this.#await()
     return true
+  }
+
+  /** The service shows that it is at work on the next answer, for which it may take as long as from the beginning. */
+  renew(): void {
+    this.#await()
   }
 
   close(): void {
