@@ -6,6 +6,7 @@ import type { OrganizationId } from "#core/Id.ts"
 import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import { plainSpeech } from "#core/voice/PlainSpeech.ts"
+import type { Saying } from "./CallVoice.ts"
 import { characterMillis } from "./GrowingPiece.ts"
 import { RecordedSpeech, RecordingUnplayable } from "./RecordedSpeech.ts"
 import { sentencesOf } from "./Sentences.ts"
@@ -85,13 +86,11 @@ export const makeOpenings = Effect.gen(function* () {
     )
   })
 
-  return { ...namesOf(tts), prepare, recorded, sentence, warm, isCrowdedBy: tts.isCrowdedBy }
-})
+  /** The name of a voice in the usage of a run. */
+  const sayingOf = (voice: VoicePlan["voice"]): Saying =>
+    voice === undefined ? { engine: tts.engine, voice: tts.voice } : { engine: voice.speech.provider, voice: voice.speech.voice }
 
-/** The names of a call's engine and voice in the usage of its run. */
-const namesOf = ({ engine, voice: usual }: Tts["Service"]) => ({
-  engineOf: ({ voice }: VoicePlan): string => voice?.speech.provider ?? engine,
-  voiceOf: ({ voice }: VoicePlan): string => voice?.speech.voice ?? usual
+  return { sayingOf, prepare, recorded, sentence, warm, isCrowdedBy: tts.isCrowdedBy, firstSoundMillis: tts.firstSoundMillis }
 })
 
 export type Openings = Effect.Success<typeof makeOpenings>

@@ -25,7 +25,11 @@ const ignored = () => {}
 const wholeOf = ({ speech }: ChosenVoice, text: string, wanted: SpeechWanted): Effect.Effect<Uint8Array, ModelError> =>
   Effect.map(Stream.runCollect(speech.speak(text, wanted)), (parts) => parts[0] ?? new Uint8Array(0))
 
-const make = Effect.fnUntraced(function* (options: ServiceSpeechOptions) {
+interface Options extends ServiceSpeechOptions {
+  readonly firstSoundMillis?: number
+}
+
+const make = Effect.fnUntraced(function* ({ firstSoundMillis = 1500, ...options }: Options) {
   const flite = yield* FliteVoices
   const services = yield* makeServiceSpeech(options)
   const usual: ChosenVoice = { speech: flite.speaker(flite.usual), key: "" }
@@ -38,7 +42,14 @@ const make = Effect.fnUntraced(function* (options: ServiceSpeechOptions) {
   })
   const warm: Tts["Service"]["warm"] = (texts, { speech } = usual) =>
     speech.provider === offlineVoice.engine ? flite.warm(texts, speech.voice) : Effect.void
-  return Tts.of({ engine: offlineVoice.engine, voice: flite.usual, speak, warm, isCrowdedBy: flite.isCrowdedBy })
+  return Tts.of({
+    engine: offlineVoice.engine,
+    voice: flite.usual,
+    firstSoundMillis,
+    speak,
+    warm,
+    isCrowdedBy: flite.isCrowdedBy
+  })
 })
 
-export const layer = (options: ServiceSpeechOptions = {}): Layer.Layer<Tts, never, FliteVoices> => Layer.effect(Tts, make(options))
+export const layer = (options: Options = {}): Layer.Layer<Tts, never, FliteVoices> => Layer.effect(Tts, make(options))

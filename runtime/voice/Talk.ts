@@ -20,6 +20,7 @@ import { makePressedKeys } from "#core/voice/PressedKeys.ts"
 import { type ConversationActor, type ConversationPorts, makeConversation } from "#runtime/conversation/ConversationActor.ts"
 import { Foresight } from "#runtime/conversation/Foresight.ts"
 import type { AmdVerdict } from "./Amd.ts"
+import type { CallVoice } from "./CallVoice.ts"
 import type { FrameListener } from "./FrameListener.ts"
 import { makeHearing } from "./Hearing.ts"
 import { LineSpeaker } from "./LineSpeaker.ts"
@@ -30,7 +31,7 @@ import { openedOnce } from "./openedOnce.ts"
 import { sentencesOf } from "./Sentences.ts"
 import { SpeechAhead } from "./SpeechAhead.ts"
 import { TalkMeter } from "./TalkMeter.ts"
-import { voicedBy } from "./TalkVoice.ts"
+import { callVoiceOf, voicedBy } from "./TalkVoice.ts"
 import { TurnAudio } from "./TurnAudio.ts"
 import { makeTurnTaking, type TurnTaking } from "./TurnTaking.ts"
 import type { Voice } from "./Voice.ts"
@@ -88,6 +89,7 @@ export class Talk {
   #turnAudio: TurnAudio | undefined
   readonly #meter: TalkMeter
   readonly #foresight: Foresight
+  readonly #callVoice: CallVoice
   readonly #ahead: SpeechAhead
   /** The model, if it answers at once and a voice on this machine speaks: preparing what may never be heard must cost nothing. */
   #instant: LanguageModel | undefined
@@ -107,7 +109,9 @@ export class Talk {
     this.#hearing = hearing === undefined ? undefined : makeHearing([hearing, ...substitutes], hints, (event) => this.#understood(event))
     this.#meter = this.#makeMeter()
     this.#foresight = new Foresight(workshop.fork)
-    this.#ahead = new SpeechAhead(workshop.fork, (text, wanted) => ports.openings.sentence(text, wanted, plan.voice, () => {}))
+    const { openings } = ports
+    this.#callVoice = callVoiceOf({ plan, openings, voice: () => this.#voice })
+    this.#ahead = new SpeechAhead(workshop.fork, (text, wanted) => openings.sentence(text, wanted, this.#callVoice.next, () => {}))
     this.#expects = expectedAt(planned.plan.graph.start)
     this.#model = openedOnce(
       Effect.map(model, (opened) => {
@@ -124,7 +128,8 @@ export class Talk {
     const { fork } = this.#workshop
     this.#playout = playout
     const voice = () => this.#voice
-    const talkVoice = voicedBy({ plan: this.#plan, openings, voice, note: this.#note, meter: this.#meter, now })
+    const callVoice = this.#callVoice
+    const talkVoice = voicedBy({ plan: this.#plan, openings, voice, callVoice, note: this.#note, meter: this.#meter, now })
     const begun = (at: number) => {
       talkVoice.begun(at)
       this.#foretell(undefined)
@@ -247,7 +252,7 @@ export class Talk {
   }
 
   #makeMeter(): TalkMeter {
-    const { now, openings } = this.#ports
+    const { now } = this.#ports
     const { model = "", provider = "none" } = this.#planned.hearing ?? {}
     return new TalkMeter({
       now,
@@ -255,11 +260,10 @@ export class Talk {
       note: this.#note,
       services: {
         recognizer: { processor: provider, model },
-        endOfTurn: () => ({ processor: this.#endOfTurn.provider, model: this.#endOfTurn.model }),
-        voice: { processor: openings.engineOf(this.#plan), model: openings.voiceOf(this.#plan) }
+        endOfTurn: () => ({ processor: this.#endOfTurn.provider, model: this.#endOfTurn.model })
       },
       heardSeconds: () => this.#hearing?.seconds() ?? 0,
-      spokenCharacters: () => this.#voice?.noted.characters ?? 0
+      spoken: () => this.#callVoice.spoken
     })
   }
 

@@ -6,20 +6,23 @@ import { Stream } from "effect"
 import type { CallFact, LatencyStage } from "#core/conversation/ConversationEntry.ts"
 import type { LanguageModel } from "#core/model/LanguageModel.ts"
 import { TokenCount } from "#runtime/conversation/TokenCount.ts"
+import type { Saying, SpokenCharacters } from "./CallVoice.ts"
 
 interface Service {
   readonly processor: string
   readonly model: string
 }
 
+const serviceOf = ({ engine, voice }: Saying): Service => ({ processor: engine, model: voice })
+
 interface MeterPorts {
   /** The pacer's clock; `epochOf` converts it to epoch milliseconds. */
   readonly now: () => number
   readonly epochOf: (time: number) => number
   readonly note: (fact: CallFact) => void
-  readonly services: { readonly recognizer: Service; readonly endOfTurn: () => Service; readonly voice: Service }
+  readonly services: { readonly recognizer: Service; readonly endOfTurn: () => Service }
   readonly heardSeconds: () => number
-  readonly spokenCharacters: () => number
+  readonly spoken: () => ReadonlyArray<SpokenCharacters>
 }
 
 export class TalkMeter {
@@ -51,14 +54,14 @@ export class TalkMeter {
   }
 
   /** This text has been synthesized while the callee had nothing else to hear. */
-  synthesized(millis: number): void {
-    this.#waited("synthesis", millis, this.#ports.services.voice)
+  synthesized(millis: number, by: Saying): void {
+    this.#waited("synthesis", millis, serviceOf(by))
   }
 
   /** The first frame of a line has been sent. */
-  agentHeard(at: number): void {
+  agentHeard(at: number, by: Saying): void {
     if (this.#voiceUntil === undefined) return
-    this.#waited("first_audio", at - this.#voiceUntil, this.#ports.services.voice, at)
+    this.#waited("first_audio", at - this.#voiceUntil, serviceOf(by), at)
     this.#voiceUntil = undefined
   }
 
@@ -88,12 +91,11 @@ export class TalkMeter {
 
   /** Notes all usage so far. */
   used(): void {
-    const { heardSeconds, note, services, spokenCharacters } = this.#ports
+    const { heardSeconds, note, services, spoken } = this.#ports
     const tokens = this.#tokens.used()
     if (this.#model !== undefined && tokens.promptTokens + tokens.completionTokens > 0)
       note({ _tag: "Used", kind: "llm", ...this.#model, tokens })
-    const characters = spokenCharacters()
-    if (characters > 0) note({ _tag: "Used", kind: "tts", ...services.voice, characters })
+    for (const saying of spoken()) note({ _tag: "Used", kind: "tts", ...serviceOf(saying), characters: saying.characters })
     const seconds = heardSeconds()
     if (seconds > 0) note({ _tag: "Used", kind: "stt", ...services.recognizer, seconds })
   }

@@ -35,6 +35,8 @@ export class Tts extends Context.Service<
     /** Names of the engine and its default voice in the usage of a run. */
     readonly engine: string
     readonly voice: string
+    /** How long a callee who hears nothing else waits for the first sound of another voice, before the default one speaks instead. */
+    readonly firstSoundMillis: number
     /**
      * The result is shared with other calls and must not be written to. By default it is wanted now, for an answered call, and spoken by the
      * default voice. If the voice delivers its speech bit by bit, `part` gets each part as it arrives, in whole frames; together they form the
@@ -57,6 +59,7 @@ export class Tts extends Context.Service<
     Tts.of({
       engine: "tone",
       voice: "none",
+      firstSoundMillis: Number.POSITIVE_INFINITY,
       warm: () => Effect.void,
       isCrowdedBy: () => false,
       speak: (text) => {

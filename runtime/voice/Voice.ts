@@ -8,6 +8,7 @@ import type { StorageRoom } from "#runtime/storage/StorageRoom.ts"
 import type { AmdVerdict } from "./Amd.ts"
 import type { FramePacer } from "./FramePacer.ts"
 import { makeDigits } from "./CallFindings.ts"
+import type { Saying } from "./CallVoice.ts"
 import type { FrameListener } from "./FrameListener.ts"
 import type { Moment } from "./MessageMoment.ts"
 import type { Playout } from "./Playout.ts"
@@ -15,19 +16,11 @@ import { startRecording } from "./Recording.ts"
 import { openLine } from "./VoiceLine.ts"
 import type { VoiceEvent, VoicePlan, VoiceReport } from "./VoiceSession.ts"
 
-/** What speaks: an engine with its voice, or a recording. */
-interface Saying {
-  readonly engine: string
-  readonly voice: string
-}
-
 /** What is learned during the call. */
 interface Noted {
   answeredBy: AmdVerdict | undefined
   /** The last one that the line was given. */
   saying: Saying | undefined
-  /** How much was synthesized. */
-  characters: number
   firstAudioMillis: number | undefined
   /** Whether the callee was to hear something as soon as they had answered. */
   wasToSpeak: boolean
@@ -66,7 +59,6 @@ export const openVoice = Effect.fnUntraced(function* (
   const noted: Noted = {
     answeredBy: undefined,
     saying: undefined,
-    characters: 0,
     firstAudioMillis: undefined,
     wasToSpeak: false,
     closing: undefined

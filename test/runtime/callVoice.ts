@@ -86,6 +86,7 @@ export const notedTts = () => {
 export const brokenTts = Layer.succeed(Tts, {
   engine: "broken",
   voice: "x",
+  firstSoundMillis: 0,
   warm: () => Effect.void,
   isCrowdedBy: () => false,
   speak: () => Effect.fail(new TtsError({ reason: "Crashed" }))

@@ -27,7 +27,14 @@ const speechOnDemand = () => {
     Effect.andThen(Deferred.complete(outcomeOf(piece), outcome), Effect.repeat(Effect.yieldNow, { times: 20 }))
   return {
     asked,
-    layer: Layer.succeed(Tts, { engine: "tone", voice: "x", speak, warm: () => Effect.void, isCrowdedBy: () => false }),
+    layer: Layer.succeed(Tts, {
+      engine: "tone",
+      voice: "x",
+      firstSoundMillis: 0,
+      speak,
+      warm: () => Effect.void,
+      isCrowdedBy: () => false
+    }),
     made: (piece: number) => settle(piece, Effect.succeed(new Uint8Array(frames * 160).fill(0x10))),
     failed: (piece: number, reason: TtsError["reason"]) => settle(piece, Effect.fail(new TtsError({ reason })))
   }

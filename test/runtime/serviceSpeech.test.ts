@@ -105,7 +105,7 @@ const turned = Effect.promise(async () => {
 })
 
 /** In these tests, services may be as slow as the machine, except where it matters. */
-const patient = { timeoutMillis: 600_000, stallMillis: 600_000 }
+const patient = { timeoutMillis: 600_000, stallMillis: 600_000, firstSoundMillis: 600_000 }
 const ttsWith = (options: typeof patient) => SpokenTts.layer(options).pipe(Layer.provide(FliteVoices.layer({ workers: 1 })))
 const tts = ttsWith(patient)
 type Speaking<A> = (speak: Tts["Service"]["speak"]) => Effect.gen.Return<A, unknown, Scope.Scope>
@@ -319,4 +319,24 @@ t.test("given a line that breaks off in the middle, then what was heard of it is
   t.strictSame(told, ["agent: Good morning to you and"], "half of it")
   const failures = kept.events.filter(({ type }) => type === "rtf-pipeline-error")
   t.match(failures, [{ payload: { processor: "acme", error: "A line could not be spoken: it broke off" } }])
+})
+
+t.test("given a voice that fails, then the callee hears the engine's own, and the run says why and who said how much", async (t) => {
+  const service = new Service()
+  const sentence = "Good morning to you and to everybody in your house."
+  const plan = planOf(definition({ greeting: sentence }), { max_user_idle_timeout: 600 })
+  const kept = await conversing(
+    { plan, script: () => [text("Goodbye.")], voice: { voice: service.voiceFor() } },
+    function* (scene) {
+      yield* scene.until("request", service.isAsked(sentence))
+      service.breakOff(sentence)
+      yield* scene.paced(() => loudFrames(scene) > 0)
+      yield* scene.session.finish
+      return scene.kept()
+    },
+    { tts }
+  )
+  const failures = kept.events.filter(({ type }) => type === "rtf-pipeline-error")
+  t.match(failures, [{ payload: { processor: "acme", error: "A line was spoken by another voice: it broke off", fatal: false } }])
+  t.match(Object.entries(kept.usage.tts), [[/flite/i, sentence.length]])
 })

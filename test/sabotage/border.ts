@@ -141,6 +141,12 @@ export const border = named({
     replacement: "    })",
     caughtBy: "test/runtime/hearing.test.ts"
   },
+  "Where another voice fails before its first sound, the engine's own speaks.": {
+    file: "runtime/voice/CallVoice.ts",
+    text: "return isBegun ? Effect.fail(error)",
+    replacement: "return !isBegun ? Effect.fail(error)",
+    caughtBy: "test/runtime/spareVoice.test.ts"
+  },
   "The agent falls silent when the callee says something while it speaks.": {
     file: "core/voice/BargeIn.ts",
     text: '!isAssent(words))) return only(silent, "Interrupt")',

@@ -154,7 +154,7 @@ export const faultySpeech = (chance: Chance, trouble: number) => {
     for (let digit = 0; digit < 4; digit++) id |= ((frame[digit] ?? 0) - 0x10) << (digit * 4)
     return { id, text: texts[id] }
   }
-  const service = { engine: "faulty", voice: "none", speak, warm: () => Effect.void, isCrowdedBy: () => false }
+  const service = { engine: "faulty", voice: "none", firstSoundMillis: 0, speak, warm: () => Effect.void, isCrowdedBy: () => false }
   return { layer: Layer.succeed(Tts, service), sentenceIn }
 }
 
