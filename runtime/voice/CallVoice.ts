@@ -8,14 +8,8 @@ import type { ChosenVoice } from "#core/model/ChosenVoice.ts"
 import { offlineVoice } from "#core/model/VoiceServices.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { MadeSpeech } from "./LineSpeaker.ts"
-import type { Openings } from "./Openings.ts"
+import type { Openings, Saying } from "./Openings.ts"
 import { TtsError } from "./Tts.ts"
-
-/** What speaks: an engine with its voice, or a recording. */
-export interface Saying {
-  readonly engine: string
-  readonly voice: string
-}
 
 export interface SpokenCharacters extends Saying {
   characters: number

@@ -6,7 +6,6 @@ import type { OrganizationId } from "#core/Id.ts"
 import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import { plainSpeech } from "#core/voice/PlainSpeech.ts"
-import type { Saying } from "./CallVoice.ts"
 import { characterMillis } from "./GrowingPiece.ts"
 import { RecordedSpeech, RecordingUnplayable } from "./RecordedSpeech.ts"
 import { sentencesOf } from "./Sentences.ts"
@@ -15,6 +14,12 @@ import type { PlannedTalk, VoicePlan } from "./VoiceSession.ts"
 
 /** How long an answered call waits for a recording before the greeting is spoken instead. */
 const recordingTimeout = "5 seconds"
+
+/** What speaks: an engine with its voice, or a recording. */
+export interface Saying {
+  readonly engine: string
+  readonly voice: string
+}
 
 interface OpeningPiece {
   /** Whole frames, shared with other calls, so they must not be written to. */

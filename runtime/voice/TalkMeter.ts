@@ -6,7 +6,8 @@ import { Stream } from "effect"
 import type { CallFact, LatencyStage } from "#core/conversation/ConversationEntry.ts"
 import type { LanguageModel } from "#core/model/LanguageModel.ts"
 import { TokenCount } from "#runtime/conversation/TokenCount.ts"
-import type { Saying, SpokenCharacters } from "./CallVoice.ts"
+import type { SpokenCharacters } from "./CallVoice.ts"
+import type { Saying } from "./Openings.ts"
 
 interface Service {
   readonly processor: string

@@ -3,7 +3,8 @@ import { Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
 import type { ChosenVoice } from "#core/model/ChosenVoice.ts"
-import { CallVoice, type Saying } from "#runtime/voice/CallVoice.ts"
+import { CallVoice } from "#runtime/voice/CallVoice.ts"
+import type { Saying } from "#runtime/voice/Openings.ts"
 import { TtsError } from "#runtime/voice/Tts.ts"
 
 const chosen: ChosenVoice = { speech: { provider: "acme", voice: "anna" } as ChosenVoice["speech"], key: "" }
