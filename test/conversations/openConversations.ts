@@ -1,14 +1,13 @@
 /** A whole engine, and callees who speak: each answers what the agent has said, however long that takes, and again if it asks again. */
 import type { Test } from "tap"
 import type { JsonObject } from "#core/Json.ts"
-import { makeTalker, type Move, type Talker } from "#test/emulators/shared/Talker.ts"
+import { makeTalker, type Move, type Talker, type Utterance } from "#test/emulators/shared/Talker.ts"
 import { type Run, until, World, type WorldOptions } from "#test/support/engine.ts"
-import type { SpokenUtterance } from "#test/support/utterances.ts"
 
 /** Stands for a hangup instead of an answer. */
 export const hangsUp = "hangs up"
 /** What a callee answers when the agent has said these lines so far. Undefined: they wait for the next line. */
-export type Answers = (lines: ReadonlyArray<string>) => SpokenUtterance | typeof hangsUp | undefined
+export type Answers = (lines: ReadonlyArray<string>) => Utterance | typeof hangsUp | undefined
 const mostTurns = 40
 
 interface Callee {
@@ -74,20 +73,27 @@ export const openConversations = async (t: Test, setting: Setting, options: Pick
     talkers.set(number, talker)
     return talker
   }
-  const created = { name: "Conversations", workflow_definition: setting.definition }
-  const { body } = await api.ask("POST", "/workflow/create/definition", created)
-  const agent = body as { readonly id: number; readonly workflow_uuid: string } // the reply to the creation
-  t.match(await api.ask("PUT", `/workflow/${agent.id}`, { workflow_configurations: setting.configurations }), { status: 200 })
+  /** Creates an agent with this graph, and these settings. */
+  const agentWith = async (configurations: object) => {
+    const created = { name: "Conversations", workflow_definition: setting.definition }
+    const { body } = await api.ask("POST", "/workflow/create/definition", created)
+    const agent = body as { readonly id: number; readonly workflow_uuid: string } // the reply to the creation
+    t.match(await api.ask("PUT", `/workflow/${agent.id}`, { workflow_configurations: configurations }), { status: 200 })
+    return {
+      call: async (phone_number: string, initial_context: JsonObject = {}): Promise<number> => {
+        const { body } = await world.api.ask("POST", `/public/agent/workflow/${agent.workflow_uuid}`, { phone_number, initial_context })
+        return (body as { readonly workflow_run_id: number }).workflow_run_id // the reply to the request for a call
+      },
+      ended: (id: number) =>
+        until("end of the run", async () => {
+          const run = (await world.api.ask("GET", `/workflow/${agent.id}/runs/${id}`)).body as Run
+          return run.is_completed ? run : undefined
+        })
+    }
+  }
   return {
-    call: async (phone_number: string, initial_context: JsonObject = {}): Promise<number> => {
-      const { body } = await world.api.ask("POST", `/public/agent/workflow/${agent.workflow_uuid}`, { phone_number, initial_context })
-      return (body as { readonly workflow_run_id: number }).workflow_run_id // the reply to the request for a call
-    },
-    ended: (id: number) =>
-      until("end of the run", async () => {
-        const run = (await world.api.ask("GET", `/workflow/${agent.id}/runs/${id}`)).body as Run
-        return run.is_completed ? run : undefined
-      }),
+    ...(await agentWith(setting.configurations)),
+    agentWith,
     linesTo: (number: string) => callees.get(number)?.lines ?? [],
     talkers,
     world

@@ -35,6 +35,8 @@ export class Ear {
   readonly #tell: (result: Result) => void
   #frames = 0
   #texts: Array<string> = []
+  /** What is being said. It is transcribed once, where it begins, even if somebody asks for the text before it has ended. */
+  #last: string | undefined
   #from = 0
   #until = 0
   #newFrames = 0
@@ -60,6 +62,8 @@ export class Ear {
   #frame(samples: Int16Array): void {
     const { endpointFrames = Number.POSITIVE_INFINITY, hasInterim } = this.#options
     const text = this.#speech.textIn(samples)
+    const isGoingOn = text === this.#last
+    this.#last = text
     this.#frames++
     if (text === undefined) {
       if (this.#texts.length > 0 && this.#frames * frameSeconds - this.#until >= endpointFrames * frameSeconds) this.finish(false)
@@ -67,7 +71,7 @@ export class Ear {
     }
     if (this.#texts.length === 0) this.#from = (this.#frames - 1) * frameSeconds
     this.#until = this.#frames * frameSeconds
-    if (this.#texts.at(-1) === text) return
+    if (isGoingOn) return
     this.#texts.push(text)
     if (hasInterim) this.#tell({ text: this.#texts.join(" "), from: this.#from, until: this.#until, isFinal: false, isForced: false })
   }
@@ -97,6 +101,7 @@ export class TurnEar {
   readonly #speech: MarkedSpeech
   readonly #tell: (sign: TurnSign, text: string) => void
   #texts: Array<string> = []
+  #last: string | undefined
   #silence = 0
 
   /** `tell` is given the text of the turn so far. */
@@ -113,6 +118,8 @@ export class TurnEar {
 
   #frame(samples: Int16Array): void {
     const text = this.#speech.textIn(samples)
+    const isGoingOn = text === this.#last
+    this.#last = text
     if (text === undefined) {
       this.#silence++
       if (this.#texts.length > 0 && this.#silence === eagerFrames) this.#sign("eager")
@@ -121,7 +128,7 @@ export class TurnEar {
     }
     if (this.#texts.length > 0 && this.#silence >= eagerFrames) this.#sign("resume")
     this.#silence = 0
-    if (this.#texts.at(-1) === text) return
+    if (isGoingOn) return
     this.#texts.push(text)
     this.#sign(this.#texts.length === 1 ? "start" : "update")
   }

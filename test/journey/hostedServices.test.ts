@@ -1,0 +1,102 @@
+/**
+ * Conversations of agents that hear, think and speak with hosted services, all of which fail once: the recognizer's connection breaks in the middle of an
+ * answer, the voice refuses a sentence, and the model is overloaded. The callees' words, the path and the variables are those of a call without faults.
+ */
+import t from "tap"
+import type { JsonObject } from "#core/Json.ts"
+import { orderAgent } from "#test/conversations/graph.ts"
+import { type Answers, openConversations } from "#test/conversations/openConversations.ts"
+import { delivered, think, thinkers } from "#test/conversations/thinkers.ts"
+import { DeepgramEmulator } from "#test/emulators/deepgram/DeepgramEmulator.ts"
+import type { MarkedSpeech } from "#test/emulators/shared/MarkedSpeech.ts"
+import { json } from "#test/emulators/shared/ModelEmulator.ts"
+import { VoiceEmulator } from "#test/emulators/voices/VoiceEmulator.ts"
+import { numbersOf, type Run } from "#test/support/engine.ts"
+import { makeMouth } from "#test/support/utterances.ts"
+
+/** A recognizer's service, and how its connections break. */
+interface Ears {
+  readonly speech: MarkedSpeech
+  readonly settings: JsonObject
+  readonly breakOff: () => void
+  readonly stop: () => Promise<void>
+}
+const deepgram = async (model: string): Promise<Ears> => {
+  const emulator = await new DeepgramEmulator().listen()
+  return {
+    speech: emulator.speech,
+    settings: { provider: "deepgram", api_key: emulator.key, base_url: emulator.url, model },
+    breakOff: () => emulator.closeAll(1011, "NET-0000 upstream"),
+    stop: () => emulator.stop()
+  }
+}
+
+/** Who hears, thinks and speaks. The path follows the voice's address. */
+const agents = [
+  { ears: () => deepgram("nova-3-general"), brain: "openai", voice: { provider: "openai" }, path: "/v1" },
+  { ears: () => deepgram("flux-general-en"), brain: "anthropic", voice: { provider: "elevenlabs" }, path: "" },
+  { ears: () => deepgram("nova-3-general"), brain: "google", voice: { provider: "cartesia", voice: "3faa81ae" }, path: "" },
+  { ears: () => deepgram("flux-general-en"), brain: "openai", voice: { provider: "deepgram" }, path: "" }
+] as const
+
+/** What is said when the recognizer's connection breaks, and the question before the sentence that the voice refuses. */
+const [brokenAt, refusedAfter] = ["one two three four", /which day/]
+const said = delivered.filter(({ edge }) => edge !== undefined).map(({ says }) => says)
+const overloaded = json({ error: { message: "overloaded" } }, 503)
+const speak = makeMouth()
+
+const eventsOf = ({ logs }: Run, type: string): ReadonlyArray<JsonObject> => {
+  const { realtime_feedback_events: events = [] } = (logs ?? {}) as {
+    readonly realtime_feedback_events?: ReadonlyArray<{ readonly type: string; readonly payload: JsonObject }>
+  }
+  return events.flatMap((event) => (event.type === type ? [event.payload] : []))
+}
+
+t.test("given agents with hosted services that fail once each, when callees hold a conversation", { timeout: 600_000 }, async (t) => {
+  const numbers = numbersOf(agents.length, ["11"])
+  const scenes = await Promise.all(
+    agents.map(async ({ brain, ears: open, path, voice: chosen }) => {
+      const [ears, voice] = await Promise.all([open(), new VoiceEmulator().listen()])
+      t.teardown(() => Promise.all([ears.stop(), voice.stop()]))
+      let isWhole = true
+      ears.speech.heard = (text) => {
+        if (isWhole && text === brokenAt) setImmediate(ears.breakOff)
+        isWhole &&= text !== brokenAt
+      }
+      const utterances = new Map(said.map((text) => [text, ears.speech.marked(speak(text, { voice: "rms" }))]))
+      let isSpoken = true
+      const answers: Answers = (lines) => {
+        const last = lines.at(-1) ?? ""
+        if (isSpoken && refusedAfter.test(last)) voice.script(json({}, 503))
+        isSpoken &&= !refusedAfter.test(last)
+        return utterances.get(delivered.find(({ hears }) => last.includes(hears))?.says ?? "")
+      }
+      const model_overrides = {
+        llm: { ...(await thinkers[brain](t, think(delivered), overloaded)) },
+        stt: ears.settings,
+        tts: { ...chosen, api_key: voice.key, base_url: `${voice.origin}${path}` }
+      }
+      return { answers, model_overrides }
+    })
+  )
+  const callees = new Map(scenes.map(({ answers }, at) => [numbers[at] ?? "", answers]))
+  const { agentWith, world } = await openConversations(t, { definition: orderAgent, configurations: {}, callees }, {})
+  const runs = await Promise.all(
+    scenes.map(async ({ model_overrides }, at) => {
+      const { call, ended } = await agentWith({ max_user_idle_timeout: 120, model_overrides })
+      return ended(await call(numbers[at] ?? "", { first_name: "Ann" }))
+    })
+  )
+  for (const [at, run] of runs.entries()) {
+    const { brain, voice } = agents[at] ?? {}
+    const of = `${String(run.gathered_context?.["call_disposition"])}: ${brain}, ${voice?.provider}`
+    const heard = eventsOf(run, "rtf-user-transcription").map(({ text }) => text)
+    t.strictSame(heard, said, `then no word of the callee is lost (${of})`)
+    t.strictSame(run.gathered_context?.["extracted_variables"], { customer_number: "1234", delivery_date: "march 3", boxes: 3 })
+    t.match(run.gathered_context?.["nodes_visited"], /Delivered with a ring/)
+    const errors = eventsOf(run, "rtf-pipeline-error").map(({ error }) => String(error))
+    t.match(errors, [/^A line was spoken by another voice: /], "and the run says which sentence another voice has spoken, and why")
+    t.notMatch(JSON.stringify(run), /sk-|dg-0/, "without a key")
+  }
+  t.equal(world.emulator.log.count("originate"), agents.length)
+})
