@@ -35,6 +35,9 @@ const troubles = {
   loop: "The language model was asked too often in one turn"
 } as const
 
+const problemOf = ({ trouble, why }: Extract<ConversationNote, { readonly _tag: "ModelTrouble" }>): string =>
+  why === undefined ? troubles[trouble] : `${troubles[trouble]}: ${oneLine(why)}`
+
 const tagsIn = ({ call_tags: tags }: JsonObject): ReadonlyArray<unknown> => (Array.isArray(tags) ? tags : [])
 
 /** What is known as soon as an opt-out is heard. The conversation reports the same with its next gathered values. */
@@ -150,7 +153,7 @@ export class ConversationRecord {
         return this.#event("rtf-function-call-end", { function_name: name, tool_call_id: id, ...result }, at)
       }
       case "ModelTrouble":
-        return this.#problem({ error: troubles[noted.trouble], processor: "llm" }, at)
+        return this.#problem({ error: problemOf(noted), processor: "llm" }, at)
       case "GreetingIgnored":
         return this.#problem({ error: "The contact's greeting is malformed and was ignored", processor: "greeting" }, at)
       case "ToolUnreadable": {

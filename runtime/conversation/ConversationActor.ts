@@ -111,7 +111,7 @@ const answer = Effect.fnUntraced(function* (
     // Dropped: nobody is waiting for it any more.
     if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
     const { isRetryable, message, reason } = failureOf(cause)
-    tell({ _tag: "ModelFailed", generation, isRetryable })
+    tell({ _tag: "ModelFailed", generation, isRetryable, why: message })
     return Effect.logWarning("language model failed", { reason, message, provider: model.provider, model: model.model })
   })
 })

@@ -41,18 +41,20 @@ const lost = (isForced: boolean): RecognizerEvent => ({
   confidence: undefined
 })
 
-/** The recognizers take over from each other in this order. */
+/** The recognizers take over from each other in this order. `failed`: the session of one is over, or could not be opened. */
 export const makeHearing = (
   recognizers: readonly [SpeechToText, ...ReadonlyArray<SpeechToText>],
   first: RecognizerHints,
-  emit: (event: RecognizerEvent) => void
-): Hearing => new Sessions(recognizers, first, emit)
+  emit: (event: RecognizerEvent) => void,
+  failed: (recognizer: SpeechToText, error: ModelError) => void = () => {}
+): Hearing => new Sessions(recognizers, first, emit, failed)
 
 class Sessions implements Hearing {
   #recognizer: SpeechToText
   /** Those that take over. */
   #others: ReadonlyArray<SpeechToText>
   readonly #emit: (event: RecognizerEvent) => void
+  readonly #failed: (recognizer: SpeechToText, error: ModelError) => void
   #hints: RecognizerHints
   #session: RecognizerSession | undefined
   /** Of the present session: makes way for the next. */
@@ -72,8 +74,10 @@ class Sessions implements Hearing {
   constructor(
     [first, ...others]: readonly [SpeechToText, ...ReadonlyArray<SpeechToText>],
     hints: RecognizerHints,
-    emit: (event: RecognizerEvent) => void
+    emit: (event: RecognizerEvent) => void,
+    failed: (recognizer: SpeechToText, error: ModelError) => void
   ) {
+    this.#failed = failed
     this.#recognizer = first
     this.#others = others
     this.#hints = hints
@@ -111,6 +115,7 @@ class Sessions implements Hearing {
       const { isRetryable, message, reason } = error
       const { model, provider } = this.#recognizer
       yield* Effect.logWarning("a recognizer failed", { reason, message, provider, model })
+      this.#failed(this.#recognizer, error)
       this.#session = undefined
       this.#failures++
       const most = this.#others.length > 0 ? mostFailures.replaceable : mostFailures.last

@@ -6,11 +6,11 @@
 import { Clock, Deferred, Effect, Exit, type Fiber, FiberSet, Option, Scope } from "effect"
 import { expectedAt } from "#core/agent/conversation/Expectation.ts"
 import { plannedOpening } from "#core/agent/conversation/Nodes.ts"
-import type { Conclusion, ConversationEvent, EndReason, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
+import type { Conclusion, ConversationEvent, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import { makeDtmfTones } from "#core/audio/DtmfTones.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
 import { type LanguageModel, ModelError } from "#core/model/LanguageModel.ts"
-import type { RecognizerEvent } from "#core/model/SpeechToText.ts"
+import type { RecognizerEvent, SpeechToText } from "#core/model/SpeechToText.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { BargeInRules } from "#core/voice/BargeIn.ts"
 import type { EndOfTurn, Expectation } from "#core/model/EndOfTurn.ts"
@@ -21,6 +21,7 @@ import { type ConversationActor, type ConversationPorts, makeConversation } from
 import { Foresight } from "#runtime/conversation/Foresight.ts"
 import type { AmdVerdict } from "./Amd.ts"
 import type { CallVoice } from "./CallVoice.ts"
+import { endReasons, hangupCauses } from "./endReasons.ts"
 import type { FrameListener } from "./FrameListener.ts"
 import { makeHearing } from "./Hearing.ts"
 import { LineSpeaker } from "./LineSpeaker.ts"
@@ -106,7 +107,10 @@ export class Talk {
     this.#workshop = workshop
     this.#rules = { free: { ...bargeIn, allowInterrupt: true }, protected: { ...bargeIn, allowInterrupt: false } }
     const hints = hintsAt(planned.plan.graph.start)
-    this.#hearing = hearing === undefined ? undefined : makeHearing([hearing, ...substitutes], hints, (event) => this.#understood(event))
+    const understood = (event: RecognizerEvent) => this.#understood(event)
+    const deafened = ({ provider }: SpeechToText, { message }: ModelError) =>
+      this.#note({ _tag: "Troubled", at: this.#epochNow(), error: `A recognizer failed: ${message}`, processor: provider })
+    this.#hearing = hearing === undefined ? undefined : makeHearing([hearing, ...substitutes], hints, understood, deafened)
     this.#meter = this.#makeMeter()
     this.#foresight = new Foresight(workshop.fork)
     const { openings } = ports
@@ -216,7 +220,7 @@ export class Talk {
 
   /** Why the call has ended. */
   hungUp(cause: HangupCause): void {
-    const reason = reasons[cause]
+    const reason = endReasons[cause]
     if (reason !== undefined) this.#end = { _tag: "EndRequested", reason }
   }
 
@@ -241,6 +245,11 @@ export class Talk {
   readonly #tell = (event: ConversationEvent): void => this.#actor?.tell(event)
 
   readonly #note = (fact: CallFact): void => this.#ports.verbs.note(fact)
+
+  #epochNow(): number {
+    const now = this.#ports.now()
+    return this.#voice?.epochOf(now) ?? now
+  }
 
   #committed({ from, text, until }: { readonly from: number; readonly text: string; readonly until: number }): void {
     this.#meter.committed(until)
@@ -277,7 +286,7 @@ export class Talk {
       sendDigits: (digits) => Effect.andThen(quiet, verbs.sendDigits(digits)),
       transfer: (destination, timeoutSeconds) => Effect.andThen(quiet, this.#transfer(destination, timeoutSeconds)),
       write: (fact) => Effect.sync(() => this.#note(fact)),
-      hangUp: (reason) => emit({ _tag: "EndWanted", cause: causes[reason] ?? "agent_hangup" }),
+      hangUp: (reason) => emit({ _tag: "EndWanted", cause: hangupCauses[reason] ?? "agent_hangup" }),
       entered: (node) => {
         this.#hearing?.hint(this.#planned.hintsAt(node))
         this.#expects = expectedAt(node)
@@ -328,9 +337,8 @@ export class Talk {
       hear: (frame) => {
         const key = tones.push(frame)
         if (key === undefined) return
-        const now = this.#ports.now()
         this.#turns?.keyed()
-        if (this.#pressed.heard(key, now)) this.#press(key, this.#voice?.epochOf(now) ?? now)
+        if (this.#pressed.heard(key, this.#ports.now())) this.#press(key, this.#epochNow())
       }
     }
   }
@@ -379,16 +387,3 @@ const unheard = new Int16Array(0)
 /** A turn is detected this long after its first sound. */
 const beforeVoiceMillis = 200
 const mute: ConversationPorts["speaker"] = { say: () => {}, play: () => {}, stop: () => {} }
-
-/** Why we hang up. For all other reasons the agent wanted to. */
-const causes: Partial<Record<EndReason, HangupCause>> = {
-  call_duration_exceeded: "duration_exceeded",
-  system_cancelled: "originator_cancel",
-  voicemail_detected: "machine_detected"
-}
-/** Reasons for ends that the callee did not cause. */
-const reasons: Partial<Record<HangupCause, EndReason>> = {
-  duration_exceeded: "call_duration_exceeded",
-  originator_cancel: "system_cancelled",
-  machine_detected: "voicemail_detected"
-}

@@ -2,7 +2,7 @@
 import type { JsonObject } from "#core/Json.ts"
 import { jsonSize } from "#core/jsonSize.ts"
 import type { ModelPart } from "#core/model/LanguageModel.ts"
-import { ask, failed } from "./Asking.ts"
+import { ask, failed, type Trouble } from "./Asking.ts"
 import { type Answer, nodeOf, put, purposeOf, type Scene, type Step } from "./ConversationState.ts"
 import { dropAnswer, endAfterLines, endFor } from "./Ending.ts"
 import { completed } from "./History.ts"
@@ -39,7 +39,7 @@ export const answerSaid = (step: Step, scene: Scene, answer: Answer, part: Model
 }
 
 const finished = (step: Step, scene: Scene, answer: Answer): Step => {
-  if (answer.line === undefined && answer.calls.length === 0) return failed(step, scene, answer, "empty", true)
+  if (answer.line === undefined && answer.calls.length === 0) return failed(step, scene, answer, { trouble: "empty" }, true)
   const closed = closeLine(step, answer.line)
   const settled = put(closed, {
     answer: undefined,
@@ -54,16 +54,16 @@ const finished = (step: Step, scene: Scene, answer: Answer): Step => {
 }
 
 /** Text that was already spoken counts as the answer, because it cannot be said again. Tool calls are dropped. */
-export const answerFailed = (step: Step, scene: Scene, answer: Answer, trouble: "failed" | "silent", isRetryable: boolean): Step =>
+export const answerFailed = (step: Step, scene: Scene, answer: Answer, trouble: Trouble, isRetryable: boolean): Step =>
   answer.line === undefined
     ? failed(step, scene, answer, trouble, isRetryable)
-    : finished(trouble === "silent" ? dropAnswer(step) : step, scene, { ...answer, calls: [] })
+    : finished(trouble.trouble === "silent" ? dropAnswer(step) : step, scene, { ...answer, calls: [] })
 
 /** The time for the next piece has passed. If one has arrived meanwhile, the wait is extended. */
 export const answerDue = (step: Step, scene: Scene, answer: Answer): Step =>
   answer.pieces > answer.seen
     ? put(step, { answer: { ...answer, seen: answer.pieces } })
-    : answerFailed(step, scene, answer, "silent", true)
+    : answerFailed(step, scene, answer, { trouble: "silent" }, true)
 
 /** The callee or a tool waits for an answer that is not being generated. */
 export const answerAgain = (step: Step, scene: Scene): Step => ask(step, scene, "turn")

@@ -9,7 +9,7 @@ import { say } from "./Speech.ts"
 const mostAsks = 8
 const mostFailures = 2
 
-type Trouble = Extract<ConversationNote, { readonly _tag: "ModelTrouble" }>["trouble"]
+export type Trouble = Omit<Extract<ConversationNote, { readonly _tag: "ModelTrouble" }>, "_tag">
 
 /** `end`: follows the answer, which is a farewell. An agent that cannot hear has nothing to answer. */
 export const ask = (step: Step, scene: Scene, purpose: ModelPurpose, end?: End): Step => {
@@ -27,7 +27,7 @@ export const ask = (step: Step, scene: Scene, purpose: ModelPurpose, end?: End):
     seen: 0,
     end
   }
-  if (asks >= mostAsks) return givenUp(step, scene, answer, "loop")
+  if (asks >= mostAsks) return givenUp(step, scene, answer, { trouble: "loop" })
   return asked(put(step, { asks: asks + 1 }), answer)
 }
 
@@ -42,12 +42,12 @@ const asked = (step: Step, answer: Answer): Step => {
 
 /** The model's answer contains nothing to say or do. Must not be called once part of it has been said. */
 export const failed = (step: Step, scene: Scene, answer: Answer, trouble: Trouble, isRetryable: boolean): Step => {
-  const dropped = trouble === "silent" ? dropAnswer(step) : put(step, { answer: undefined })
+  const dropped = trouble.trouble === "silent" ? dropAnswer(step) : put(step, { answer: undefined })
   if (!isRetryable || answer.isRetry) return givenUp(dropped, scene, answer, trouble)
   return asked(note(dropped, trouble), { ...answer, isRetry: true, calls: [], pieces: 0, seen: 0 })
 }
 
-const note = (step: Step, trouble: Trouble): Step => act(step, { _tag: "Note", note: { _tag: "ModelTrouble", trouble } })
+const note = (step: Step, trouble: Trouble): Step => act(step, { _tag: "Note", note: { _tag: "ModelTrouble", ...trouble } })
 
 const givenUp = (step: Step, scene: Scene, { end, request: { purpose } }: Answer, trouble: Trouble): Step => {
   const { lines } = scene.plan.settings

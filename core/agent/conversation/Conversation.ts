@@ -98,6 +98,9 @@ const hungUp = (step: Step, scene: Scene): Step => {
   )
 }
 
+const troubleOf = ({ why }: Extract<ConversationEvent, { readonly _tag: "ModelFailed" }>) =>
+  ({ trouble: "failed", ...(why === undefined ? {} : { why }) }) as const
+
 const modelAnswered = (
   step: Step,
   scene: Scene,
@@ -108,7 +111,7 @@ const modelAnswered = (
   if (answer?.generation === generation) {
     return event._tag === "ModelSaid"
       ? answerSaid(step, scene, answer, event.part)
-      : answerFailed(step, scene, answer, "failed", event.isRetryable)
+      : answerFailed(step, scene, answer, troubleOf(event), event.isRetryable)
   }
   const running = extractions.find((one) => one.generation === generation)
   if (running === undefined) return step

@@ -58,7 +58,8 @@ export type ConversationEvent =
   | { readonly _tag: "CalleeWaits" }
   | { readonly _tag: "KeyPressed"; readonly digit: string }
   | { readonly _tag: "ModelSaid"; readonly generation: number; readonly part: ModelPart }
-  | { readonly _tag: "ModelFailed"; readonly generation: number; readonly isRetryable: boolean }
+  /** `why`: the service's words, without what was said. */
+  | { readonly _tag: "ModelFailed"; readonly generation: number; readonly isRetryable: boolean; readonly why?: string }
   | { readonly _tag: "ToolAnswered"; readonly callId: string; readonly answer: ToolAnswer }
   /** The callee has heard all of it. */
   | { readonly _tag: "LineSpoken"; readonly line: number }
@@ -94,7 +95,7 @@ export type ConversationNote =
   | { readonly _tag: "NodeEntered"; readonly node: ConversationNode; readonly previous: ConversationNode | undefined }
   | { readonly _tag: "ToolStarted"; readonly call: ModelToolCall }
   | { readonly _tag: "ToolEnded"; readonly call: ModelToolCall; readonly result: JsonObject }
-  | { readonly _tag: "ModelTrouble"; readonly trouble: "failed" | "silent" | "empty" | "loop" }
+  | { readonly _tag: "ModelTrouble"; readonly trouble: "failed" | "silent" | "empty" | "loop"; readonly why?: string }
   /** The agent has a tool that its conversations cannot use. */
   | { readonly _tag: "ToolUnreadable"; readonly name: string }
   /** Nothing is known of what this node was to find out: the model failed, or did not answer in time. */
