@@ -88,10 +88,10 @@ t.test("given ElevenLabs' faults", async (t) => {
       const session = await open()
       says(session, emulator.speech.audioOf("yes").subarray(0, 5 * 160))
       session.finalize()
-      await untilTrue("an answer", () => finals().length === 1)
+      await untilTrue("an answer", () => finals().length >= 1)
       pauses(session, 30)
       session.finalize()
-      await untilTrue("the text", () => finals().length === 2)
+      await untilTrue("the text", () => finals().length >= 2)
       t.strictSame(finals(), [
         ["", true],
         ["yes", true]
@@ -106,14 +106,14 @@ t.test("given ElevenLabs' faults", async (t) => {
     emulator.answersFinalize = false
     pauses(session, 20)
     session.finalize()
-    await untilTrue("an answer", () => finals().length === 1)
+    await untilTrue("an answer", () => finals().length >= 1)
     emulator.report({ message_type: "committed_transcript", text: " yes" })
     emulator.report({ message_type: "committed_transcript", text: "" })
-    await untilTrue("the text", () => finals().length === 2)
+    await untilTrue("the text", () => finals().length >= 2)
     emulator.answersFinalize = true
     says(session, emulator.speech.audioOf("please"))
     session.finalize()
-    await untilTrue("an answer", () => finals().length === 3)
+    await untilTrue("an answer", () => finals().length >= 3)
     t.strictSame(finals(), [
       ["", true],
       ["yes", false],
@@ -136,13 +136,13 @@ t.test("given a text in pieces that end anywhere, then they are joined as they a
   pauses(session, 50)
   says(session, emulator.speech.audioOf("my number is four"))
   session.finalize()
-  await untilTrue("an answer", () => finals().length === 1)
+  await untilTrue("an answer", () => finals().length >= 1)
   t.strictSame(finals(), [["my number is four", true]])
   t.match(tags(), ["Partial my number is four", "Partial my", "Partial my num"])
   t.match(events.at(-1), { fromMillis: 1000, untilMillis: 1500 })
   pauses(session, 5)
   session.finalize()
-  await untilTrue("an answer", () => finals().length === 2)
+  await untilTrue("an answer", () => finals().length >= 2)
   t.strictSame(finals()[1], ["", true], "of which nothing is left")
 })
 
@@ -156,7 +156,7 @@ t.test("given a recognizer that ends turns", async (t) => {
     pauses(session, 8)
     says(session, emulator.speech.audioOf("on Monday"))
     pauses(session, 20)
-    await untilTrue("the end of the turn", () => ended() === 1)
+    await untilTrue("the end of the turn", () => ended() >= 1)
     t.strictSame(tags().splice(0), [
       "Partial ",
       "Partial yes",
@@ -171,7 +171,7 @@ t.test("given a recognizer that ends turns", async (t) => {
   await t.test("when no audio comes any more, then a turn that has begun ends nevertheless, and keeps its text", async (t) => {
     emulator.endsWithoutWords = true
     says(session, emulator.speech.audioOf("no"))
-    await untilTrue("the end of the turn", () => ended() === 2)
+    await untilTrue("the end of the turn", () => ended() >= 2)
     t.equal(tags().at(-1), "EndDeclared no")
   })
 })

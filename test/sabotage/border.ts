@@ -198,6 +198,27 @@ export const border = named({
     replacement: "finish !== '' ?",
     caughtBy: "test/adapters/google.test.ts"
   },
+
+  // Recognizers.
+  "What a recognizer says unasked, or too late, is not another answer to finalize.": {
+    file: "adapters/voice/shared/OwedAnswers.ts",
+    text: "if (this.#owed === 0) return false",
+    replacement: "if (this.#owed === 0) return true",
+    caughtBy: "test/adapters/hostedRecognizers.test.ts"
+  },
+  "An error of a recognizer repeats no code that is part of the key.": {
+    file: "adapters/voice/cartesia/ink.ts",
+    text: '{ code: textAt(message, "error_code") }, secret)',
+    replacement: '{ code: textAt(message, "error_code") }, "")',
+    caughtBy: "test/adapters/hostedRecognizers.test.ts"
+  },
+  "A turn keeps what was said in it if its end comes without words.": {
+    file: "adapters/voice/cartesia/InkTurns.ts",
+    text: '(this.#text ?? "") : text',
+    replacement: '"" : text',
+    caughtBy: "test/adapters/hostedRecognizers.test.ts"
+  },
+
   // Other engines.
   "A change whose engine was lost is not made again.": {
     file: "runtime/nodes/PassedRequests.ts",
