@@ -1,4 +1,4 @@
-/** Cartesia's `/stt/websocket` and `/stt/turns/websocket`. */
+/** Cartesia's `/stt/websocket` and `/stt/turns/websocket`. It takes the key as `X-API-Key` or as a bearer token. */
 import type { IncomingHttpHeaders } from "node:http"
 import { Ear, mulawIn, type Result, TurnEar, type TurnSign } from "#test/emulators/shared/ears.ts"
 import { jsonIn } from "#test/emulators/shared/json.ts"
@@ -22,7 +22,7 @@ export class InkEmulator extends RecognizerEmulator {
   protected refusalOf({ pathname, search, searchParams }: URL, headers: IncomingHttpHeaders) {
     const fails = (status: number, error_code: string) => ({ status, body: { error_code, title: "No", message: "No", request_id: "1" } })
     if (pathname !== turnsPath && pathname !== "/stt/websocket") return fails(404, "not_found")
-    if (headers["x-api-key"] !== this.key) return fails(401, "unauthorized")
+    if ((headers["x-api-key"] ?? headers.authorization?.replace(/^Bearer /, "")) !== this.key) return fails(401, "unauthorized")
     const isKnown = searchParams.get("encoding") === "pcm_mulaw" && searchParams.get("sample_rate") === "8000"
     const isDated = /^\d{4}-\d\d-\d\d$/.test(String(headers["cartesia-version"]))
     const isFitting = pathname !== turnsPath || searchParams.get("model") === "ink-2"
