@@ -12,10 +12,11 @@ import { google } from "./voice/google/google.ts"
 import { namedServers } from "./voice/openai/named.ts"
 import { openai } from "./voice/openai/openai.ts"
 import { openaiVoices } from "./voice/openai/speech.ts"
+import { openaiRecognizers } from "./voice/openai/transcription.ts"
 import { rules } from "./voice/rules/rules.ts"
 
 const models = [anthropic, embedded, google, openai, ...namedServers]
-const recognizers = [deepgram, ink, scribeWith()]
 const voices = [auraWith(), cartesiaWith(), elevenlabsWith(), ...openaiVoices()]
+const recognizers = [deepgram, ink, scribeWith(), ...openaiRecognizers()]
 
 export const builtInServices: ReadonlyArray<AnyServiceProvider> = [...models, ...recognizers, rules, ...voices]

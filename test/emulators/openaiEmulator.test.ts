@@ -1,9 +1,15 @@
-/** The emulator of the chat-completions protocol, tested with the vendor's own client. */
-import OpenAI from "openai"
+/** The emulators of the chat-completions protocol and of transcription, tested with the vendor's own client. */
+import { connect } from "node:net"
+import OpenAI, { toFile } from "openai"
+import { OpenAIRealtimeWS } from "openai/realtime/ws"
 import t, { type Test } from "tap"
+import { speechForm } from "#adapters/voice/shared/speechForm.ts"
+import { encode } from "#core/audio/Mulaw.ts"
 import { chunk, done, errorBody, event } from "#test/emulators/openai/completions.ts"
 import { OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
+import { TranscriptionEmulator } from "#test/emulators/openai/TranscriptionEmulator.ts"
 import { json } from "#test/emulators/shared/ModelEmulator.ts"
+import { untilTrue } from "#test/support/until.ts"
 
 const apiKey = "sk-emulated"
 const given = async (t: Test) => {
@@ -87,4 +93,39 @@ t.test("given the vendor's client, when it gives up a stream, then the emulator 
     break
   }
   await emulator.untilAbandoned()
+})
+
+t.test("given the vendor's client, then it reads transcriptions, over HTTP and over its socket", async (t) => {
+  const emulator = await new TranscriptionEmulator().listen()
+  t.teardown(() => emulator.stop())
+  const client = new OpenAI({ apiKey: emulator.key, baseURL: emulator.url, maxRetries: 0 })
+  const { body, mediaType } = speechForm({}, [emulator.speech.audioOf("yes please")], 1000)
+  const file = (await new Response(body, { headers: { "content-type": mediaType } }).formData()).get("file")
+  if (!(file instanceof File)) throw new Error("The form has no file")
+  const { segments, text } = await client.audio.transcriptions.create({
+    file: await toFile(file, "speech.wav"),
+    model: "whisper-1",
+    language: "en",
+    response_format: "verbose_json"
+  })
+  t.strictSame([text, segments?.[0]?.no_speech_prob], ["yes please", 0.1])
+  await t.rejects(
+    client.audio.transcriptions.create({ file, model: "gpt-4o-transcribe", response_format: "verbose_json" }),
+    /not compatible/
+  )
+  const phoneInput = { format: { type: "audio/pcmu" as const }, transcription: { model: "gpt-4o-transcribe" }, turn_detection: null }
+  // The client insists on TLS, and a connection of ours has none.
+  const options = { createConnection: () => connect(Number(new URL(emulator.origin).port), "127.0.0.1") }
+  const realtime = new OpenAIRealtimeWS({ model: "gpt-4o-transcribe", options }, client)
+  const said: Array<string> = []
+  realtime.on("conversation.item.input_audio_transcription.completed", ({ transcript }) => void said.push(transcript))
+  realtime.on("session.created", () => {
+    realtime.send({ type: "session.update", session: { type: "transcription", audio: { input: phoneInput } } })
+    const audio = Buffer.from(encode(emulator.speech.audioOf("yes please"))).toString("base64")
+    realtime.send({ type: "input_audio_buffer.append", audio })
+    realtime.send({ type: "input_audio_buffer.commit" })
+  })
+  await untilTrue("the text", () => said.length > 0)
+  t.strictSame(said, ["yes please"])
+  realtime.close()
 })

@@ -137,6 +137,13 @@ const storedModels: ReadonlyArray<Readonly<Record<string, unknown>>> = [
   { provider: "sarvam", model: "sarvam-105b", temperature: 0.5 },
   { provider: "atlascloud", model: "qwen/qwen3.5-flash", base_url: "https://api.atlascloud.ai/v1" }
 ]
+const storedRecognizers: ReadonlyArray<Readonly<Record<string, unknown>>> = [
+  { provider: "elevenlabs", model: "scribe_v2_realtime", language: "auto", base_url: "https://api.elevenlabs.io" },
+  { provider: "cartesia", model: "ink-2", language: "en" },
+  { provider: "deepgram", model: "nova-3-general", language: "multi" },
+  { provider: "openai", model: "gpt-4o-transcribe", base_url: "https://api.openai.com/v1" },
+  { provider: "speaches", model: "Systran/faster-distil-whisper-small.en", language: "en", base_url: "http://localhost:8000/v1" }
+]
 
 t.test(
   "given a document as the existing product stores it, when it is sent, then it is taken unchanged, and nothing is lacking",
@@ -148,21 +155,15 @@ t.test(
       speed: 1,
       model: "eleven_flash_v2_5"
     }
-    const deepgram = { provider: "deepgram", api_key: ["sk-one-11111111", "sk-two-22222222"], model: "nova-3-general", language: "multi" }
-    const api_key = "sk-ear-12345678"
-    const recognizers = [
-      deepgram,
-      { provider: "elevenlabs", api_key, model: "scribe_v2_realtime", language: "auto", base_url: "https://api.elevenlabs.io" },
-      { provider: "cartesia", api_key, model: "ink-2", language: "en" }
-    ]
-    for (const [at, model] of storedModels.entries()) {
-      const stt = recognizers[at % recognizers.length]
+    const documents = storedModels.map((model, at) => ({ model, recognizer: storedRecognizers[at % storedRecognizers.length] }))
+    for (const { model, recognizer } of documents) {
+      const heard = { ...recognizer, api_key: ["sk-one-11111111", "sk-two-22222222"] }
       const document = {
-        ...byok("pipeline", { llm: { ...model, api_key: ["sk-llm-11111111"] }, tts: elevenlabs, stt, embeddings: null }),
+        ...byok("pipeline", { llm: { ...model, api_key: ["sk-llm-11111111"] }, tts: elevenlabs, stt: heard, embeddings: null }),
         dograh: null
       }
       const answer = await put(document)
-      t.strictSame(said(answer)[0], 200, String(model["provider"]))
+      t.strictSame(said(answer)[0], 200, `${String(model["provider"])}, ${String(recognizer?.["provider"])}`)
       t.match(answer.json, { warnings: [] })
       t.match(await stored(), [{ configuration: document }])
     }

@@ -273,7 +273,7 @@ t.test("given no names, then the built-in services are there, and PocketSphinx o
   const { all, defaults } = await services()
   const names = (["llm", "tts", "stt"] as const).map((kind) => all(kind).map(({ manifest }) => manifest.provider))
   t.strictSame(names.slice(0, 2), [builtInModels, ["cartesia", "deepgram", "elevenlabs", "flite", "openai", "speaches"]])
-  t.strictSame(names[2], ["cartesia", "deepgram", "elevenlabs", "none"])
+  t.strictSame(names[2], ["cartesia", "deepgram", "elevenlabs", "none", "openai", "speaches"])
   t.match(defaults, { llm: "embedded", tts: "flite" })
   for (const kind of ["llm", "tts", "stt"] as const) {
     for (const { fields } of all(kind)) {

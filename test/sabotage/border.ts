@@ -218,7 +218,24 @@ export const border = named({
     replacement: '"" : text',
     caughtBy: "test/adapters/hostedRecognizers.test.ts"
   },
-
+  "Texts come in the order in which they were asked for.": {
+    file: "adapters/voice/shared/OrderedAnswers.ts",
+    text: "owed.answer = answer\n      this.#tell()",
+    replacement: "this.#emit(answer)",
+    caughtBy: "test/adapters/openaiRecognizers.test.ts"
+  },
+  "What Whisper invents for silence is not taken for what the callee says.": {
+    file: "adapters/voice/openai/inventions.ts",
+    text: "isInvented || isPrompt ?",
+    replacement: "isPrompt ?",
+    caughtBy: "test/adapters/openaiRecognizers.test.ts"
+  },
+  "A service is not asked what is said in mere noise.": {
+    file: "adapters/voice/shared/SpokenPassage.ts",
+    text: "    if (isSpeech) {",
+    replacement: "    if (isSpeech || this.#gate.push(levelOf(samples))) {",
+    caughtBy: "test/adapters/openaiRecognizers.test.ts"
+  },
   // Other engines.
   "A change whose engine was lost is not made again.": {
     file: "runtime/nodes/PassedRequests.ts",

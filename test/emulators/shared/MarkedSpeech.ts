@@ -37,6 +37,16 @@ export class MarkedSpeech {
     return text
   }
 
+  /** What is said in whole frames of audio. */
+  textsIn(samples: Int16Array): string {
+    const texts: Array<string> = []
+    for (let at = 0; at + frameSize <= samples.length; at += frameSize) {
+      const text = this.textIn(samples.subarray(at, at + frameSize))
+      if (text !== undefined && text !== texts.at(-1)) texts.push(text)
+    }
+    return texts.join(" ")
+  }
+
   #marksOf(text: string): ReadonlyArray<number> {
     const known = this.#texts.indexOf(text)
     const id = known === -1 ? this.#texts.push(text) - 1 : known

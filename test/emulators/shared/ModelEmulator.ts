@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 import { jsonIn } from "#test/emulators/shared/json.ts"
 import { localPort } from "#test/support/localPort.ts"
@@ -58,6 +59,7 @@ export abstract class ModelEmulator<Answer extends object, Body> {
       this.#sockets.add(socket)
       socket.on("close", () => this.#sockets.delete(socket))
     })
+    this.#http.on("upgrade", (request, socket, head) => this.upgrade(request, socket, head))
   }
 
   /** Must be called once. */
@@ -87,11 +89,22 @@ export abstract class ModelEmulator<Answer extends object, Body> {
   async stop(): Promise<void> {
     const closed = new Promise((resolve) => this.#http.close(resolve))
     this.#http.closeAllConnections()
+    for (const socket of this.#sockets) socket.destroy()
     await closed
   }
 
   /** The protocol's refusal of a request, or what `send` makes of the next scripted reply. */
   protected abstract replyTo(request: IncomingMessage, body: Body | undefined): RawReply
+
+  /** Bodies are JSON, unless the protocol says otherwise. The emulators check what they read of them. */
+  protected bodyIn(bytes: Buffer, _: IncomingMessage): Promise<Body | undefined> {
+    return Promise.resolve(jsonIn(bytes.toString()) as Body | undefined) // As above.
+  }
+
+  /** A request for a websocket. */
+  protected upgrade(_: IncomingMessage, socket: Duplex, __: Buffer): void {
+    socket.destroy()
+  }
 
   /** Undefined: nothing is scripted. */
   protected next(): Answer | RawReply | undefined {
@@ -102,8 +115,7 @@ export abstract class ModelEmulator<Answer extends object, Body> {
     const chunks: Array<Buffer> = []
     for await (const chunk of request) chunks.push(chunk)
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]))
-    // The emulators check what they read of it.
-    const body = jsonIn(Buffer.concat(chunks).toString()) as Body | undefined
+    const body = await this.bodyIn(Buffer.concat(chunks), request)
     this.requests.push({ at: performance.now(), path: request.url ?? "", headers, body, connections: this.connections })
     response.on("close", () => {
       if (!response.writableFinished) this.abandoned += 1
