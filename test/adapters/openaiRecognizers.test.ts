@@ -1,13 +1,14 @@
 /** Callees as OpenAI's transcription hears them: the conformance suite, and over HTTP what the service is asked for, and its faults. */
+import { Effect } from "effect"
 import t from "tap"
 import { recognizerConformance, type RecognizerWorld } from "#adapters/conformance/conformance.ts"
 import { saidIn } from "#adapters/voice/openai/inventions.ts"
 import { TranscriptionEmulator } from "#test/emulators/openai/TranscriptionEmulator.ts"
 import { json, type RawReply } from "#test/emulators/shared/ModelEmulator.ts"
 import { untilTrue } from "#test/support/until.ts"
-import { egress, listen, noise, recognizerOf, waits, write } from "./transcriptionScene.ts"
+import { egress, hints, listen, noise, recognizerOf, waits, write } from "./transcriptionScene.ts"
 
-const conforms = (title: string, config: { readonly provider?: string }) =>
+const conforms = (title: string, config: { readonly provider?: string; readonly connection?: string }) =>
   t.test(title, async (t) => {
     const openWorld = async (): Promise<RecognizerWorld> => {
       const emulator = await new TranscriptionEmulator().listen()
@@ -28,7 +29,8 @@ const conforms = (title: string, config: { readonly provider?: string }) =>
       })
     t.ok(asked.length >= 6, "which asks nearly everything of it")
   })
-conforms("OpenAI", {})
+conforms("OpenAI over HTTP", { connection: "http" })
+conforms("OpenAI over its socket", { connection: "socket" })
 conforms("a server of one's own", { provider: "speaches" })
 
 t.test(
@@ -49,7 +51,10 @@ t.test(
 
 t.test("given settings, then the service is asked accordingly", async (t) => {
   const asked: ReadonlyArray<readonly [object, object]> = [
-    [{ model: undefined }, { model: "gpt-4o-transcribe", response_format: "json", language: "no" }],
+    [
+      { model: undefined, connection: "http" },
+      { model: "gpt-4o-transcribe", response_format: "json", language: "no" }
+    ],
     [
       { model: "voxtral", response_format: "json", language: "auto" },
       { model: "voxtral", response_format: "json", language: undefined }
@@ -190,12 +195,25 @@ t.test("given a connection that breaks once before the answer, then the request 
 })
 
 t.test("given a service that never answers, then the session fails in time, and what is under way is given up with the call", async (t) => {
-  const { close, emulator, failures, says, session } = await listen(t, {}, 200)
-  emulator.isMute = true
-  says("yes please")
-  session.finalize()
-  await untilTrue("the failure", () => failures().length > 0)
-  t.match(failures(), [{ reason: "timeout", isRetryable: true, message: "the text was not there in time" }])
-  await close()
-  await emulator.untilAbandoned()
+  for (const connection of ["http", "socket"]) {
+    const { close, emulator, failures, says, session } = await listen(t, { connection }, 200)
+    emulator.isMute = true
+    says("yes please")
+    session.finalize()
+    await untilTrue("the failure", () => failures().length > 0)
+    t.match(failures(), [{ reason: "timeout", isRetryable: true, message: "the text was not there in time" }])
+    await close()
+    await (connection === "http" ? emulator.untilAbandoned() : untilTrue("the end", () => emulator.calls[0]?.closedWith !== undefined))
+  }
+})
+
+t.test("given no choice, then OpenAI is reached by a socket, and other servers by requests", async (t) => {
+  const opened = (base_url?: string) => {
+    const config = { api_key: "k", ...(base_url === undefined ? {} : { base_url }) }
+    const opening = recognizerOf({})
+      .recognizer(config, { egress: { ...egress, refuses: () => true } })
+      .open(hints, () => {})
+    return Effect.runPromise(Effect.match(Effect.scoped(opening), { onFailure: ({ reason }) => reason, onSuccess: () => "opened" }))
+  }
+  t.strictSame([await opened(), await opened("https://stt.example/v1")], ["unreachable", "opened"])
 })

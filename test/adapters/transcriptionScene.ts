@@ -5,9 +5,10 @@ import { openaiRecognizers } from "#adapters/voice/openai/transcription.ts"
 import type { RecognizerEvent, RecognizerHints, RecognizerSession } from "#core/model/SpeechToText.ts"
 import { TranscriptionEmulator } from "#test/emulators/openai/TranscriptionEmulator.ts"
 import { webhooksOf } from "#test/support/egress.ts"
+import { until } from "#test/support/until.ts"
 
 export const egress = webhooksOf({ privateWebhooks: true })
-const hints: RecognizerHints = { language: "nb-NO", keyterms: ["Trunkline", "Ada"], phrases: ["yes"] }
+export const hints: RecognizerHints = { language: "nb-NO", keyterms: ["Trunkline", "Ada"], phrases: ["yes"] }
 const silence = new Int16Array(160)
 export const noise = Int16Array.from(silence, (_, at) => (at % 2 === 0 ? 4000 : -4000))
 
@@ -32,9 +33,10 @@ export const listen = async (t: Test, config: object = {}, patienceMillis?: numb
     .open(hints, (event) => void events.push(event))
   const session = await Effect.runPromise(Scope.provide(opening, scope))
   const says = (text: string) => write(session, emulator.speech.audioOf(text), true)
+  const call = () => until("call", () => emulator.calls[0])
   const texts = () => events.flatMap((event) => (event._tag === "Final" ? [event.text] : []))
   const failures = () => events.flatMap((event) => (event._tag === "Failed" ? [event.error] : []))
-  return { close, emulator, events, failures, says, session, texts }
+  return { call, close, emulator, events, failures, says, session, texts }
 }
 export const write = (session: RecognizerSession, audio: Int16Array, isSpeech: boolean) => {
   for (let at = 0; at < audio.length; at += 160) session.write(audio.subarray(at, at + 160), isSpeech)

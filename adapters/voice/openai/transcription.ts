@@ -1,16 +1,19 @@
 /**
- * Recognizers behind the transcription interface of OpenAI, which speaches, whisper.cpp, vLLM, LocalAI and Groq also speak.
+ * Recognizers behind the transcription interface of OpenAI, which speaches, whisper.cpp, vLLM, LocalAI and Groq also speak. OpenAI itself is also reached
+ * by a websocket, and transcribes there while callees speak.
  */
 import { Effect } from "effect"
 import type { Egress } from "#core/egress/Egress.ts"
 import { defineRecognizer, type RecognizerProvider } from "#core/model/RecognizerProvider.ts"
 import type { SpeechToText } from "#core/model/SpeechToText.ts"
 import { type ConfigOf, optionalText, token } from "#core/provider/Credential.ts"
-import { addressFaults, baseUrlField } from "#adapters/voice/shared/BaseUrl.ts"
+import { addressFaults, baseUrlField, socketUrl } from "#adapters/voice/shared/BaseUrl.ts"
+import { openSession } from "#adapters/voice/shared/hostedRecognizer.ts"
 import { optionalKey } from "#adapters/voice/shared/modelFields.ts"
 import { openPosted } from "#adapters/voice/shared/PostedPassages.ts"
 import { openConnection } from "#adapters/voice/shared/ServiceConnection.ts"
 import { askTranscription } from "./askTranscription.ts"
+import { RealtimeSession, realtimeErrorIn } from "./RealtimeSession.ts"
 
 interface Server {
   readonly provider: string
@@ -43,7 +46,16 @@ const commonFields = ({ baseUrl, model }: Server) => ({
     choices: ["json", "verbose_json"]
   })
 })
-const openaiFields = { ...commonFields(openai), api_key: token({ label: "API key" }) } as const
+const openaiFields = {
+  ...commonFields(openai),
+  api_key: token({ label: "API key" }),
+  connection: optionalText({
+    label: "Connection",
+    description:
+      "http posts each utterance, socket transcribes it while it is spoken. Empty: socket to OpenAI itself, http to other servers.",
+    choices: ["http", "socket"]
+  })
+} as const
 const speachesFields = { ...commonFields(speaches), api_key: optionalKey } as const
 
 type Config = ConfigOf<typeof speachesFields>
@@ -59,6 +71,24 @@ const openPosts = (config: Config, egress: Egress, patienceMillis: number): Open
     return yield* openPosted({ transcribe, patienceMillis }, hints, emit)
   })
 
+const openRealtime =
+  ({ api_key: secret, base_url, language, model }: Config, egress: Egress, patienceMillis: number): Open =>
+  (hints, emit) =>
+    openSession(
+      {
+        url: socketUrl(base_url, "/realtime", { intent: "transcription" }),
+        headers: { authorization: `Bearer ${secret}` },
+        egress,
+        secret,
+        errorIn: (message) => realtimeErrorIn(message, secret)
+      },
+      emit,
+      (socket) => new RealtimeSession(socket, emit, hints, { model, language, patienceMillis })
+    )
+
+const usesSocket = ({ base_url, connection }: ConfigOf<typeof openaiFields>): boolean =>
+  connection === "socket" || (connection === "" && new URL(base_url).hostname === "api.openai.com")
+
 const manifestOf = ({ provider, title }: Server) =>
   ({ contract: 1, kind: "stt", provider, title, description: `${title}, or any server with OpenAI's transcription interface.` }) as const
 const named = ({ provider }: Server, { model }: Config, open: Open): SpeechToText => ({ provider, model, ownsTurns: false, open })
@@ -69,7 +99,8 @@ export const openaiRecognizers = (patienceMillis = PATIENCE_MILLIS): ReadonlyArr
     manifest: manifestOf(openai),
     fields: openaiFields,
     check: addressFaults,
-    recognizer: (config, { egress }) => named(openai, config, openPosts(config, egress, patienceMillis))
+    recognizer: (config, { egress }) =>
+      named(openai, config, (usesSocket(config) ? openRealtime : openPosts)(config, egress, patienceMillis))
   }),
   defineRecognizer({
     manifest: manifestOf(speaches),

@@ -46,6 +46,8 @@ interface SocketEar {
 export interface ServiceSocket {
   /** What is sent after the connection has ended is lost. */
   readonly send: (data: string | Uint8Array) => void
+  /** Nothing more is to be expected of the service. */
+  readonly fail: (error: ModelError) => void
 }
 
 /** After the scope is closed, `ear` hears nothing any more. */
@@ -55,7 +57,7 @@ export const openSocket = (settings: SocketSettings, ear: SocketEar): Effect.Eff
     if (refusesUrl(egress, url)) return Effect.fail(unreachable(Object.assign(new Error(), { code: refusedCode })))
     return Effect.map(
       Effect.acquireRelease(connected(settings, ear), (connection) => Effect.sync(() => connection.part())),
-      (connection) => ({ send: (data) => connection.send(data) })
+      (connection) => ({ send: (data) => connection.send(data), fail: (error) => connection.fail(error) })
     )
   })
 
