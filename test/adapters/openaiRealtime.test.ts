@@ -31,6 +31,18 @@ t.test("given a socket, then the service is told how to listen, and hears only w
   await untilTrue("the end", () => listening.closedWith === 1000)
 })
 
+t.test("given one text after another on the socket, then partial texts are of the present one, and inventions are dropped", async (t) => {
+  const { events, says, session, texts } = await listen(t, { connection: "socket" })
+  says("yes please")
+  session.finalize()
+  await untilTrue("the text", () => texts().length > 0)
+  for (let frame = 0; frame < 20; frame++) session.write(noise, true)
+  session.finalize()
+  await untilTrue("another text", () => texts().length > 1)
+  t.strictSame(texts(), ["yes please", ""])
+  t.strictSame(events[3], { _tag: "Partial", text: "Thank" })
+})
+
 t.test("given a text on the socket that comes before an earlier one, or not at all, then the answers come in order", async (t) => {
   const { call, says, session, texts } = await listen(t, { connection: "socket" })
   const listening = await call()

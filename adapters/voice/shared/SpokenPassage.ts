@@ -60,7 +60,6 @@ export class SpokenPassage {
   take(): readonly [number, number] | undefined {
     const voice = this.#voice
     this.#voice = undefined
-    this.#held = 0
     return voice === undefined ? undefined : [voice.first * frameMillis, (voice.last + 1) * frameMillis]
   }
 
