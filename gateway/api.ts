@@ -79,6 +79,7 @@ import { optOutRoutes } from "./routes/optOut.ts"
 import { organizationRoutes } from "./routes/organization.ts"
 import { reportRoutes } from "./routes/report.ts"
 import { runRoutes } from "./routes/run.ts"
+import { servicePriceRoutes } from "./routes/servicePrice.ts"
 import { sessionRoutes } from "./routes/session.ts"
 import { telephonyRoutes } from "./routes/telephony.ts"
 import { textChatRoutes } from "./routes/textChat.ts"
@@ -167,6 +168,7 @@ export const apiRoutes = (adapters: ReadonlyArray<Adapter>): ReadonlyArray<Route
     ...apiKeyRoutes,
     ...organizationRoutes,
     ...quotaRoutes,
+    ...servicePriceRoutes,
     ...invitationRoutes,
     ...userConfigurationRoutes,
     ...modelConfigurationRoutes,

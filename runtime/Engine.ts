@@ -40,6 +40,7 @@ import { betweenEnginesMillis } from "#core/campaign/Pacing.ts"
 import { PreparedSettings } from "#core/telephony/PreparedSettings.ts"
 import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { Signals } from "#core/Signals.ts"
+import { callPricesLayer } from "#core/usage/ServicePrices.ts"
 import { nowOf } from "#core/SteadyTime.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { CallActor } from "./call/CallActor.ts"
@@ -176,7 +177,7 @@ const tools = HttpTools.layer.pipe(Layer.provide([CredentialSecrets.layer, Webho
 
 const calls = CallSupervisor.layer.pipe(
   Layer.provideMerge(CallActor.layer.pipe(Layer.provide([fetcher, CallConversations.layer.pipe(Layer.provide(tools))]))),
-  Layer.provideMerge(CallJournal.layer),
+  Layer.provideMerge(CallJournal.layer.pipe(Layer.provide(callPricesLayer))),
   Layer.provideMerge(conversations),
   Layer.provideMerge(CallNames.layer),
   Layer.provideMerge(MediaSockets.layer),

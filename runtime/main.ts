@@ -54,6 +54,7 @@ import { ownAddress } from "./lock/ownAddress.ts"
 import * as Deafness from "#core/model/Deafness.ts"
 import * as plugins from "./plugins.ts"
 import * as ports from "./ports.ts"
+import * as priceFile from "./priceFile.ts"
 import * as postgres from "./postgres/postgres.ts"
 import * as forgotten from "./redis/forgotten.ts"
 import * as redis from "./redis/Redis.ts"
@@ -184,6 +185,7 @@ const ground = Layer.mergeAll(
   files.layer,
   compatibility,
   recordingFormat,
+  priceFile.layer,
   Started.layer,
   Charge.layer,
   Handover.layer,

@@ -14,7 +14,7 @@ import type { RetryConfig, RetryReason } from "#core/campaign/RetryPolicy.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Outcome } from "#core/outcome/Outcome.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
-import type { Annotations, GatheredContext, RunLogs, UsageInfo } from "#core/run/RunRecord.ts"
+import type { Annotations, CostInfo, GatheredContext, RunLogs, UsageInfo } from "#core/run/RunRecord.ts"
 
 /** What an attempt carries about its contact and campaign until it ends. */
 export interface CampaignPart {
@@ -66,6 +66,8 @@ interface EndedRun {
   /** Contains the provider's values beside the engine's own. */
   readonly gatheredContext: GatheredContext & Readonly<Record<string, unknown>>
   readonly usageInfo: UsageInfo
+  /** Undefined until the end is recorded, and if no service was used. */
+  readonly costInfo?: CostInfo | undefined
   readonly logs: RunLogs
   readonly annotations?: Annotations | undefined
   readonly transcriptKey: string | undefined

@@ -79,6 +79,7 @@ const toldOf = ({ callId, decided, end }: DecidedEnd) => {
     gathered_context: record.gatheredContext,
     call_tags: record.gatheredContext.call_tags ?? [],
     usage_info: record.usageInfo,
+    cost_info: record.costInfo,
     logs: record.logs,
     annotations: record.annotations ?? {},
     transcript_key: record.transcriptKey,
@@ -98,7 +99,8 @@ export const finish = Effect.fnUntraced(function* (sql: Sql, given: ReadonlyArra
       SELECT * FROM jsonb_to_recordset(${storableJson(ends.map(toldOf))}::text::jsonb) AS told (id uuid, outcome text, cause text,
         answered_at float8, ended_at float8, endpoint text, provider_call_id text, caller_number text, fetched jsonb,
         settings_version int, fate text, due_at float8, retry_reason text, is_failure bool, is_failed_call bool,
-        gathered_context jsonb, call_tags jsonb, usage_info jsonb, logs jsonb, annotations jsonb, transcript_key text, recording_key text)
+        gathered_context jsonb, call_tags jsonb, usage_info jsonb, cost_info jsonb, logs jsonb, annotations jsonb, transcript_key text,
+        recording_key text)
     ), settings AS MATERIALIZED (
       SELECT id, settings_version, retry_config, circuit_breaker, breaker_epoch, state FROM campaigns
       WHERE id = ANY (ARRAY(SELECT campaign_id FROM attempts WHERE id = ANY (${callIds}::uuid[]))) ORDER BY id FOR UPDATE
@@ -123,12 +125,12 @@ export const finish = Effect.fnUntraced(function* (sql: Sql, given: ReadonlyArra
       FROM judged AS told WHERE attempts.id = ANY (ARRAY(SELECT id FROM judged WHERE is_open)) AND attempts.id = told.id
       RETURNING attempts.id, organization_id, campaign_id, row_no, breaker_failure, phone_number, holds_number, awaited_by, told.outcome,
         told.ended_at, told.fate, told.due_at, told.retry_reason, told.is_failed_call, told.caller_number, told.fetched, told.gathered_context,
-        told.call_tags, told.usage_info, told.logs, told.annotations, told.transcript_key, told.recording_key
+        told.call_tags, told.usage_info, told.cost_info, told.logs, told.annotations, told.transcript_key, told.recording_key
     ), recorded AS (
       UPDATE runs SET is_completed = true, completed_at = to_timestamp(ended.ended_at / 1000),
         gathered_context = ended.gathered_context
           || jsonb_build_object('call_tags', coalesce(runs.gathered_context -> 'call_tags', '[]') || ended.call_tags),
-        usage_info = ended.usage_info, logs = ended.logs,
+        usage_info = ended.usage_info, cost_info = ended.cost_info, logs = ended.logs,
         annotations = nullif(coalesce(runs.annotations, '{}') || ended.annotations, '{}'),
         transcript_key = ended.transcript_key, recording_key = ended.recording_key,
         initial_context = CASE WHEN ended.caller_number IS NULL AND ended.fetched IS NULL THEN runs.initial_context

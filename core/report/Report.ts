@@ -75,4 +75,6 @@ export interface UsageDay {
   readonly date: string
   readonly calls: number
   readonly seconds: number
+  /** What the services of the calls cost, as far as they have prices, in US dollars. Null if of no call is known what it cost. */
+  readonly costUsd: number | null
 }

@@ -3,7 +3,16 @@ import type { SqlClient } from "effect/sql"
 import type { AgentId, OrganizationId, RunId } from "#core/Id.ts"
 import type { Page } from "#core/Page.ts"
 import type { Row } from "#core/Row.ts"
-import { callerNumberSql, dispositionSql, durationSql, isCallSql, phoneNumberSql, tagsSql, variablesSql } from "#core/run/recordedValues.ts"
+import {
+  callerNumberSql,
+  dispositionSql,
+  durationSql,
+  exactCostSql,
+  isCallSql,
+  phoneNumberSql,
+  tagsSql,
+  variablesSql
+} from "#core/run/recordedValues.ts"
 import { type RunSelection, where as selected } from "#core/run/RunStore.ts"
 import type { DailyRun, ReportedDay, ReportRow, UsageDay } from "./Report.ts"
 
@@ -130,21 +139,22 @@ export const agents = (sql: Sql, organizationId: OrganizationId, { limit, offset
  */
 export const usageByDay = (sql: Sql, organizationId: OrganizationId, { from, until }: ReportedDay) => sql<UsageDay>`
   WITH days AS MATERIALIZED (
-    SELECT d.day::date AS day, u.calls, u.seconds FROM generate_series(
+    SELECT d.day::date AS day, u.calls, u.seconds, u.cost_usd FROM generate_series(
       ${from}::timestamptz AT TIME ZONE 'UTC', (${until}::timestamptz AT TIME ZONE 'UTC') - interval '1 day', interval '1 day'
     ) AS d (day) LEFT JOIN usage_days u ON u.organization_id = ${organizationId} AND u.day = d.day::date
   ), counted AS MATERIALIZED (
-    SELECT d.day, t.calls, t.seconds, t.open FROM days d CROSS JOIN LATERAL (
+    SELECT d.day, t.calls, t.seconds, t.cost_usd, t.open FROM days d CROSS JOIN LATERAL (
       SELECT count(*)::int AS calls, coalesce(sum(${sql.literal(durationSql)}), 0) AS seconds,
-        count(*) FILTER (WHERE NOT r.is_completed) AS open
+        sum(${sql.literal(exactCostSql)}) AS cost_usd, count(*) FILTER (WHERE NOT r.is_completed) AS open
       FROM runs r WHERE r.organization_id = ${organizationId} AND ${sql.literal(isCallSql)}
         AND r.created_at >= d.day::timestamp AT TIME ZONE 'UTC' AND r.created_at < (d.day + 1)::timestamp AT TIME ZONE 'UTC'
     ) t WHERE d.calls IS NULL AND d.day::timestamp AT TIME ZONE 'UTC' < now()
   ), kept AS (
-    INSERT INTO usage_days (organization_id, day, calls, seconds)
-    SELECT ${organizationId}::int, day, calls, seconds FROM counted
+    INSERT INTO usage_days (organization_id, day, calls, seconds, cost_usd)
+    SELECT ${organizationId}::int, day, calls, seconds, cost_usd FROM counted
     WHERE open = 0 AND (day + 1)::timestamp AT TIME ZONE 'UTC' < now() - interval '1 hour'
     ON CONFLICT DO NOTHING
   )
-  SELECT to_char(d.day, 'YYYY-MM-DD') AS date, coalesce(d.calls, c.calls, 0) AS calls, coalesce(d.seconds, c.seconds, 0) AS seconds
+  SELECT to_char(d.day, 'YYYY-MM-DD') AS date, coalesce(d.calls, c.calls, 0) AS calls, coalesce(d.seconds, c.seconds, 0) AS seconds,
+    coalesce(d.cost_usd, c.cost_usd)::float8 AS cost_usd
   FROM days d LEFT JOIN counted c ON c.day = d.day ORDER BY d.day DESC`

@@ -95,9 +95,26 @@ export interface UsageInfo {
   readonly stt?: Readonly<Record<string, number>>
 }
 
-/** Lists and reports read it if it is present. This engine does not write it yet. */
+/** A part of what a service was used for. `cost_usd` is `quantity / price_per * price_usd`; null, like the price, if nobody has stated the price. */
+export interface ServiceCost {
+  readonly kind: "llm" | "tts" | "stt"
+  readonly provider: string
+  /** As in the usage: of a voice, its name. */
+  readonly model: string
+  readonly unit: "prompt_tokens" | "cached_prompt_tokens" | "completion_tokens" | "characters" | "seconds"
+  readonly quantity: number
+  readonly price_usd: number | null
+  readonly price_per: number
+  readonly cost_usd: number | null
+}
+
+/** What the speech and language services cost, at the prices of the call's end; nothing if none was used. What the carrier charges is not part of it. */
 export interface CostInfo {
+  /** Of what has a price. */
   readonly total_cost_usd?: number
+  /** Whether all that was used has a price. */
+  readonly is_complete?: boolean
+  readonly services?: ReadonlyArray<ServiceCost>
   /** Hundredths of a US dollar. */
   readonly dograh_token_usage?: number
 }

@@ -14,6 +14,8 @@ export const phoneNumberSql = `coalesce(${calledNumberSql}, ${text("initial_cont
 export const dispositionSql = text("gathered_context", "mapped_call_disposition")
 export const durationSql = `${text("usage_info", "call_duration_seconds")}::float8`
 export const costSql = `${text("cost_info", "total_cost_usd")}::float8`
+/** For sums, which must be exact. */
+export const exactCostSql = `${text("cost_info", "total_cost_usd")}::numeric`
 /** Always an object, whatever is stored. */
 export const variablesSql = `CASE jsonb_typeof${variables} WHEN 'object' THEN ${variables} ELSE '{}' END`
 /** Always an array, whatever is stored. */

@@ -150,7 +150,7 @@ interface JobRow extends Row<ToldRun>, KeptRequest {
 const jobOf = (sql: Sql, sealer: Seals, claimed: ClaimedNodeWebhook) =>
   sql<JobRow>`
     SELECT r.id, r.name, r.agent_id, a.name AS agent_name, r.campaign_id, r.created_at, r.initial_context, r.gathered_context, r.usage_info,
-      r.annotations, r.transcript_key, r.recording_key, d.headers, d.body, r.agent_definition_id AS definition_id, v.secrets,
+      r.cost_info, r.annotations, r.transcript_key, r.recording_key, d.headers, d.body, r.agent_definition_id AS definition_id, v.secrets,
       node.value AS node, node.at::int - 1 AS node_at
     FROM node_webhook_deliveries d JOIN runs r ON r.id = d.run_id JOIN agents a ON a.id = r.agent_id
       LEFT JOIN agent_definitions v ON v.id = r.agent_definition_id
@@ -171,6 +171,7 @@ const jobOf = (sql: Sql, sealer: Seals, claimed: ClaimedNodeWebhook) =>
           campaignId: run.campaignId ?? undefined,
           gatheredContext: run.gatheredContext ?? undefined,
           usageInfo: run.usageInfo ?? undefined,
+          costInfo: run.costInfo ?? undefined,
           annotations: run.annotations ?? undefined,
           transcriptKey: run.transcriptKey ?? undefined,
           recordingKey: run.recordingKey ?? undefined

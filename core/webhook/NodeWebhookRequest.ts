@@ -31,6 +31,7 @@ export interface ToldRun
     | "initialContext"
     | "gatheredContext"
     | "usageInfo"
+    | "costInfo"
     | "annotations"
     | "transcriptKey"
     | "recordingKey"
@@ -48,7 +49,8 @@ const rootOf = (run: ToldRun, addresses: PublicAddresses) => ({
   call_time: run.createdAt.toISOString(),
   initial_context: run.initialContext,
   gathered_context: run.gatheredContext ?? {},
-  cost_info: run.usageInfo ?? {},
+  // In the existing product it is the usage, so that is there too.
+  cost_info: { ...run.usageInfo, ...run.costInfo },
   annotations: run.annotations ?? {},
   extra: {},
   recording_url: addresses.recording ?? "",

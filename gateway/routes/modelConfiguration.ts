@@ -59,7 +59,7 @@ export const modelConfigurationRoutes = tagged(
       path: "/api/v1/organizations/model-configurations/v2/pricing",
       name: "getModelPricing",
       summary: "Read what calls cost with the configured services",
-      description: "Always empty: this engine charges nothing, and does not know what services charge.",
+      description: "Always empty: this engine charges nothing. What services charge is in `/organizations/service-prices`.",
       success: ModelPricing,
       handle: () => Effect.succeed(noPrices)
     })

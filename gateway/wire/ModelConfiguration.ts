@@ -149,6 +149,9 @@ export const modelConfigurationDefaults = (registry: ServiceRegistry["Service"])
 
 export const ModelPricing = Type.Object(
   { platform_usage: Type.Null(), dograh_model: Type.Null() },
-  { title: "ModelPricing", description: "Always null: this engine charges nothing." }
+  {
+    title: "ModelPricing",
+    description: "Always null: this engine charges nothing. What services charge is in `/organizations/service-prices`."
+  }
 )
 export const noPrices: Static<typeof ModelPricing> = { platform_usage: null, dograh_model: null }

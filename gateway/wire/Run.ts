@@ -3,6 +3,7 @@ import Type, { type Static } from "typebox"
 import type { AgentDefinitionId, AgentId, RunId } from "#core/Id.ts"
 import type { Run } from "#core/run/Run.ts"
 import type { CostInfo as StoredCost, UsageInfo as StoredUsage } from "#core/run/RunRecord.ts"
+import { isUnused } from "#core/usage/Cost.ts"
 import type { RunPage, RunQuery } from "#core/run/Runs.ts"
 import { id, instant, nullable, object, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
 
@@ -60,10 +61,33 @@ const usageInfo = (info: Info | undefined): Static<typeof UsageInfo> | null =>
 
 export const durationOf = (run: Run): number | undefined => numberIn(run.usageInfo ?? {}, "call_duration_seconds")
 
+const ServiceCost = Type.Object(
+  {
+    kind: Type.Enum(["llm", "tts", "stt"]),
+    provider: Type.String(),
+    model: Type.String({ description: "As in the usage: of a voice, its name." }),
+    unit: Type.Enum(["prompt_tokens", "cached_prompt_tokens", "completion_tokens", "characters", "seconds"], {
+      description: "`prompt_tokens` does not include cached ones."
+    }),
+    quantity: Type.Number(),
+    price_usd: nullable(Type.Number({ description: "What `price_per` units cost, in US dollars. Null: no price is known." })),
+    price_per: Type.Integer(),
+    cost_usd: nullable(Type.Number({ description: "In US dollars." }))
+  },
+  { title: "ServiceCost" }
+)
 const CostInfo = Type.Object(
   {
-    dograh_token_usage: Type.Number({ description: "Known cost of the call, in hundredths of a US dollar." }),
-    call_duration_seconds: nullable(Type.Integer({ description: "Rounded." }))
+    dograh_token_usage: Type.Number({ description: "`total_cost_usd` in hundredths of a US dollar; 0 if it is null." }),
+    call_duration_seconds: nullable(Type.Integer({ description: "Rounded." })),
+    total_cost_usd: nullable(
+      Type.Number({
+        description:
+          "What the speech and language services cost that have a price, in US dollars, at the prices of the end. Null: not known. The carrier's charge is in `cost`."
+      })
+    ),
+    is_complete: nullable(Type.Boolean({ description: "Whether all services that were used have a price. Null: not known." })),
+    services: Type.Array(ServiceCost)
   },
   { title: "CostInfo" }
 )
@@ -75,7 +99,23 @@ export const tokensOf = (run: Run): number => {
 const costInfo = (run: Run): Static<typeof CostInfo> | null => {
   const duration = durationOf(run)
   if (run.costInfo === undefined && duration === undefined) return null
-  return { dograh_token_usage: tokensOf(run), call_duration_seconds: duration === undefined ? null : Math.round(duration) }
+  // Cast: nothing but `costOf` writes the key.
+  const services = (run.costInfo?.["services"] ?? []) as NonNullable<StoredCost["services"]>
+  return {
+    dograh_token_usage: tokensOf(run),
+    call_duration_seconds: duration === undefined ? null : Math.round(duration),
+    total_cost_usd: orNull(dollarsOf(run)),
+    is_complete: isNothing(run) ? true : orNull(booleanIn(run.costInfo ?? {}, "is_complete")),
+    services: services.map((service) => ({ ...service }))
+  }
+}
+/** A call that used no service has no stored cost. */
+const isNothing = (run: Run): boolean => run.costInfo === undefined && run.isCompleted && isUnused(run.usageInfo)
+/** What the services of a run have cost, in US dollars, as far as they have prices. Undefined: not known. */
+export const dollarsOf = (run: Run): number | undefined => (isNothing(run) ? 0 : numberIn(run.costInfo ?? {}, "total_cost_usd"))
+const booleanIn = (info: Info, name: keyof StoredCost): boolean | undefined => {
+  const value = info[name]
+  return typeof value === "boolean" ? value : undefined
 }
 
 const Cost = Type.Object(

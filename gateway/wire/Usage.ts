@@ -1,13 +1,14 @@
-/** The runs of a whole organization, and their totals. Money is null: this engine does not know what calls cost. */
+/** The runs of a whole organization, and their totals. Money is what services with a price have cost; the engine itself charges nothing. */
 import Type, { type Static } from "typebox"
 import type { AgentId, RunId } from "#core/Id.ts"
 import type { Usage } from "#core/report/Reports.ts"
+import { sumOfDollars } from "#core/usage/Cost.ts"
 import type { Run } from "#core/run/Run.ts"
 import type { GatheredContext, InitialContext } from "#core/run/RunRecord.ts"
 import type { UsagePage, UsageQuery } from "#core/run/Runs.ts"
 import { id, instant, nullable, object, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
 import { dayAlone } from "./Report.ts"
-import { durationOf, type PublicUrls, tokensOf } from "./Run.ts"
+import { dollarsOf, durationOf, type PublicUrls, tokensOf } from "./Run.ts"
 
 const narrowing = {
   start_date: optional(Type.String({ description: `ISO 8601: runs created then or later. ${dayAlone}` })),
@@ -39,7 +40,12 @@ export const usageQueryOf = (query: Static<typeof UsageListQuery>): UsageQuery =
   sortOrder: query.sort_order
 })
 
-const money = () => nullable(Type.Number({ description: "Always null: not known." }))
+const money = (of: string) =>
+  nullable(
+    Type.Number({
+      description: `What the speech and language services of ${of} cost that have a price, in US dollars. Null: not known.`
+    })
+  )
 const text = () => nullable(Type.String())
 
 const UsageRunWire = Type.Object(
@@ -49,7 +55,7 @@ const UsageRunWire = Type.Object(
     workflow_name: text(),
     name: Type.String(),
     created_at: instant(),
-    dograh_token_usage: Type.Number({ description: "Known cost of the call, in hundredths of a US dollar." }),
+    dograh_token_usage: Type.Number({ description: "`charge_usd` in hundredths of a US dollar; 0 if it is null." }),
     call_duration_seconds: Type.Integer({ description: "Rounded; 0 while the call is up." }),
     recording_url: text(),
     transcript_url: text(),
@@ -64,7 +70,7 @@ const UsageRunWire = Type.Object(
     disposition: text(),
     initial_context: nullable(object()),
     gathered_context: nullable(object()),
-    charge_usd: money()
+    charge_usd: money("the call")
   },
   { title: "UsageRun" }
 )
@@ -95,7 +101,7 @@ export const usageRunWire = (run: Run, agentName: string | undefined, urls: Publ
   disposition: textIn(run.gatheredContext, "mapped_call_disposition"),
   initial_context: run.initialContext,
   gathered_context: orNull(run.gatheredContext),
-  charge_usd: null
+  charge_usd: orNull(dollarsOf(run))
 })
 
 export const UsagePageWire = Type.Object(
@@ -131,12 +137,19 @@ export const CurrentPeriodWire = Type.Object(
     period_end: instant(),
     used_dograh_tokens: tokens(),
     total_duration_seconds: Type.Integer(),
-    used_amount_usd: money(),
+    used_amount_usd: money("the calls"),
     currency: text(),
-    price_per_second_usd: money()
+    price_per_second_usd: Type.Null({ description: "Always null: services are not priced by the second of a call." })
   },
   { title: "CurrentPeriod" }
 )
+
+/** Of the days of which something is known. */
+const dollars = ({ days }: Usage): number | null => {
+  const known = days.flatMap(({ costUsd }) => costUsd ?? [])
+  return known.length === 0 ? null : sumOfDollars(known)
+}
+const currencyOf = (usage: Usage): string | null => (dollars(usage) === null ? null : "USD")
 
 const seconds = ({ days }: Usage): number => sumOf(days.map((day) => day.seconds))
 
@@ -145,8 +158,8 @@ export const currentPeriodWire = (usage: Usage): Static<typeof CurrentPeriodWire
   period_end: usage.until.toISOString(),
   used_dograh_tokens: 0,
   total_duration_seconds: Math.round(seconds(usage)),
-  used_amount_usd: null,
-  currency: null,
+  used_amount_usd: dollars(usage),
+  currency: currencyOf(usage),
   price_per_second_usd: null
 })
 
@@ -159,7 +172,7 @@ export const BreakdownWire = Type.Object(
         {
           date: Type.String({ description: "`YYYY-MM-DD`, UTC." }),
           minutes: Type.Number(),
-          cost_usd: money(),
+          cost_usd: money("the day's calls"),
           dograh_tokens: tokens(),
           call_count: Type.Integer()
         },
@@ -168,7 +181,7 @@ export const BreakdownWire = Type.Object(
       { description: "Newest first." }
     ),
     total_minutes: Type.Number(),
-    total_cost_usd: money(),
+    total_cost_usd: money("the calls"),
     total_dograh_tokens: tokens(),
     currency: text()
   },
@@ -181,12 +194,12 @@ export const breakdownWire = (usage: Usage): Static<typeof BreakdownWire> => ({
   breakdown: usage.days.map((day) => ({
     date: day.date,
     minutes: minutes(day.seconds),
-    cost_usd: null,
+    cost_usd: day.costUsd,
     dograh_tokens: 0,
     call_count: day.calls
   })),
   total_minutes: minutes(seconds(usage)),
-  total_cost_usd: null,
+  total_cost_usd: dollars(usage),
   total_dograh_tokens: 0,
-  currency: null
+  currency: currencyOf(usage)
 })

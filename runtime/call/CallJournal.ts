@@ -13,6 +13,7 @@ import type { NumberInCall } from "#core/call/NumberHold.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import type { NumberOptedOut } from "#core/contact/OptOut.ts"
 import type { CallId, CampaignId } from "#core/Id.ts"
+import { CallPrices } from "#core/usage/ServicePrices.ts"
 import { isProviderCallId } from "#core/provider/CallRef.ts"
 import { ConversationRecords } from "#runtime/conversation/ConversationRecords.ts"
 import type { Undone } from "#runtime/journal/FormerJournals.ts"
@@ -86,6 +87,7 @@ export class CallJournal extends Context.Service<
         conversations: yield* ConversationRecords,
         local,
         ownership: yield* CampaignOwnership,
+        prices: yield* CallPrices,
         finish: yield* gather(store.finish),
         store
       }

@@ -10,6 +10,9 @@ import { CallState } from "#core/call/Call.ts"
 import type { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { decide, type RetryConfig } from "#core/campaign/RetryPolicy.ts"
 import type { CallId, CampaignId } from "#core/Id.ts"
+import { costOf } from "#core/usage/Cost.ts"
+import type { PriceLists } from "#core/usage/Price.ts"
+import type { CallPrices } from "#core/usage/ServicePrices.ts"
 import type { ConversationRecords } from "#runtime/conversation/ConversationRecords.ts"
 import type { Undone } from "#runtime/journal/FormerJournals.ts"
 import type { LocalJournal } from "#runtime/journal/LocalJournal.ts"
@@ -25,6 +28,7 @@ export interface OutcomeRecorder {
   readonly conversations: ConversationRecords["Service"]
   readonly local: LocalJournal["Service"]
   readonly ownership: CampaignOwnership["Service"]
+  readonly prices: (typeof CallPrices)["Service"]
   readonly store: AttemptStore["Service"]
   /** Writes an end, together with others of the same campaign, or of single calls. */
   readonly finish: (campaign: CampaignId | undefined, end: DecidedEnd) => Effect.Effect<Finished>
@@ -33,11 +37,18 @@ export interface OutcomeRecorder {
 export const recordEnd = (recorder: OutcomeRecorder, attempt: Attempt, end: AttemptEnd): Effect.Effect<Recorded> =>
   Effect.suspend(() => {
     recorder.local.ended(attempt.callId, withoutContent(end))
-    const record = Effect.flatMap(recorder.conversations.collect(attempt), (conversation) =>
-      finishAnyhow(recorder, attempt, conversation === undefined ? end : withConversation(end, conversation))
-    )
+    const record = Effect.gen(function* () {
+      const conversation = yield* recorder.conversations.collect(attempt)
+      const whole = conversation === undefined ? end : withConversation(end, conversation)
+      return yield* finishAnyhow(recorder, attempt, withCost(whole, yield* recorder.prices(attempt.organizationId)))
+    })
     return settledBy(recorder, attempt.callId, record)
   })
+
+const withCost = (end: AttemptEnd, prices: PriceLists): AttemptEnd => ({
+  ...end,
+  record: { ...end.record, costInfo: costOf(end.record.usageInfo, prices) }
+})
 
 /** The attempt was certainly never placed: its contact returns to its previous state. */
 export const recordUndone = (recorder: OutcomeRecorder, attempt: Attempt, how: Undone): Effect.Effect<Recorded> =>

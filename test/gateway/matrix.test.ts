@@ -73,7 +73,14 @@ const onlyForAdmins = [
   ...["deleteTelephonyConfig", "createPhoneNumber", "updatePhoneNumber", "setDefaultCallerId", "deletePhoneNumber", "listCarrierNumbers"],
   ...["importCarrierNumbers", "createCredential", "updateCredential", "deleteCredential", "createApiKey", "archiveApiKey"],
   ...["reactivateApiKey", "changeMember", "removeMember", "listInvitations", "createInvitation", "revokeInvitation", "listAuditLog"],
-  ...["setOrganizationPreferences", "setOrganizationSettings", "setQuotas", "setUserConfiguration", "setModelConfiguration"],
+  ...[
+    "setOrganizationPreferences",
+    "setOrganizationSettings",
+    "setQuotas",
+    "setServicePrices",
+    "setUserConfiguration",
+    "setModelConfiguration"
+  ],
   ...["createWebhookEndpoint", "updateWebhookEndpoint", "deleteWebhookEndpoint", "rotateWebhookSecret", "testWebhookEndpoint"],
   ...["replayWebhookDelivery", "replayDeadWebhookDeliveries", "deleteRunArtifacts", "removeOptOut"]
 ]

@@ -12,13 +12,25 @@ const withFiles = async (agent: number) => {
   return id
 }
 
+/** What a voice without a price was used for. */
+const spoken = {
+  kind: "tts",
+  provider: "acme",
+  model: "ada",
+  unit: "characters",
+  quantity: 12,
+  price_usd: null,
+  price_per: 1_000_000,
+  cost_usd: null
+}
+
 t.test("given an agent with runs", async (t) => {
   const agent = await makeAgent()
   const plain = await makeRun(agent.id)
   const done = await makeRun(agent.id, {
     is_completed: true,
     usage_info: JSON.stringify({ llm: {}, tts: { "flite#0|||slt": 12 }, stt: {}, call_duration_seconds: 12.6 }),
-    cost_info: JSON.stringify({ total_cost_usd: 0.1234 }),
+    cost_info: JSON.stringify({ total_cost_usd: 0.1234, is_complete: false, services: [spoken] }),
     gathered_context: JSON.stringify({ mapped_call_disposition: "user_hangup" })
   })
   const list = (query: string) => ask("GET", `/workflow/${agent.id}/runs${query}`)
@@ -67,7 +79,21 @@ t.test("given an agent with runs", async (t) => {
     })
     const { json } = await ask("GET", `/workflow/${agent.id}/runs/${done}`)
     t.strictSame(bodyOf({ json })["usage_info"], { llm: {}, tts: { "flite#0|||slt": 12 }, stt: {}, call_duration_seconds: 12.6 })
-    t.strictSame(bodyOf({ json })["cost_info"], { dograh_token_usage: 12.34, call_duration_seconds: 13 })
+    const total = { dograh_token_usage: 12.34, call_duration_seconds: 13, total_cost_usd: 0.1234 }
+    t.strictSame(bodyOf({ json })["cost_info"], { ...total, is_complete: false, services: [spoken] })
+    const unused = await makeRun(agent.id, {
+      is_completed: true,
+      usage_info: JSON.stringify({ llm: {}, tts: {}, stt: {}, call_duration_seconds: 0 })
+    })
+    const nothing = { dograh_token_usage: 0, call_duration_seconds: 0, total_cost_usd: 0, is_complete: true, services: [] }
+    t.strictSame(bodyOf(await ask("GET", `/workflow/${agent.id}/runs/${unused}`))["cost_info"], nothing, "nothing was used")
+    const older = await makeRun(agent.id, {
+      is_completed: true,
+      usage_info: JSON.stringify({ tts: { "flite#0|||slt": 12 }, call_duration_seconds: 3 })
+    })
+    t.match(await ask("GET", `/workflow/${agent.id}/runs/${older}`), {
+      json: { cost_info: { total_cost_usd: null, is_complete: null, services: [] } }
+    })
     t.match(await ask("GET", `/workflow/${agent.id}/runs/999999`), { status: 404, json: { detail: "Workflow run not found" } })
   })
 })

@@ -75,7 +75,7 @@ const begun = (phoneNumber: string): Promise<NewAttempt> => run(begin(phoneNumbe
 
 const runOf = async ({ runId }: NewAttempt) => {
   const [row] =
-    await sql`SELECT gathered_context, logs, usage_info, annotations, transcript_key, is_completed FROM runs WHERE id = ${runId}`
+    await sql`SELECT gathered_context, logs, usage_info, cost_info, annotations, transcript_key, is_completed FROM runs WHERE id = ${runId}`
   return row ?? {}
 }
 const eventsIn = (row: Awaited<ReturnType<typeof runOf>>): ReadonlyArray<{ readonly type: string; readonly payload: object }> =>
@@ -146,6 +146,8 @@ t.test("given a process that is killed during a conversation", async (t) => {
   await killedWhen(t, attempt, dataDir, "a conversation in the database", (output) => output.includes("written"))
 
   await t.test("when the next one records the end of the call, then the run has everything that was written, once", async (t) => {
+    const own = [{ kind: "stt", provider: "scripted", model: "*", per_minute: 0.6 }]
+    await sql`UPDATE organizations SET service_prices = ${sql.json(own)} WHERE id = ${attempt.organizationId}`
     await inEngine(dataDir, Effect.andThen(ended(attempt, "node_lost"), ended(attempt, "node_lost")))
     const row = await runOf(attempt)
     t.match(row, {
@@ -163,6 +165,26 @@ t.test("given a process that is killed during a conversation", async (t) => {
         hangup_cause: "node_lost"
       },
       usage_info: { llm: { "embedded#0|||rules": { total_tokens: 12 } }, tts: { "flite#0|||slt": 30 }, stt: { "scripted#0|||words": 1.5 } },
+      cost_info: {
+        total_cost_usd: 0.015,
+        is_complete: true,
+        services: [
+          { provider: "embedded", unit: "prompt_tokens", quantity: 5, cost_usd: 0 },
+          { unit: "cached_prompt_tokens", quantity: 2 },
+          { unit: "completion_tokens", quantity: 5 },
+          { provider: "flite", cost_usd: 0 },
+          {
+            kind: "stt",
+            provider: "scripted",
+            model: "words",
+            unit: "seconds",
+            quantity: 1.5,
+            price_usd: 0.6,
+            price_per: 60,
+            cost_usd: 0.015
+          }
+        ]
+      },
       annotations: { conversation: { turns: 2, latency_seconds: { first_audio: { p50: 0.24 } } } }
     })
     const types = eventsIn(row).map(({ type }) => type.slice("rtf-".length))

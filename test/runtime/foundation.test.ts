@@ -7,7 +7,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, 
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t from "tap"
-import { publicUrlOf, read, variables } from "#runtime/config/config.ts"
+import { InstallationPrices } from "#core/usage/ServicePrices.ts"
+import { Config, publicUrlOf, read, variables } from "#runtime/config/config.ts"
+import * as priceFile from "#runtime/priceFile.ts"
 import { EmbeddedPostgres } from "#runtime/postgres/EmbeddedPostgres.ts"
 import { clientLayer, databaseLayer } from "#runtime/postgres/postgres.ts"
 import * as telemetry from "#runtime/metrics/telemetry.ts"
@@ -79,6 +81,7 @@ t.test("settings", async (t) => {
     ["HEARING", "  "],
     ["POCKETSPHINX_DIR", "  "],
     ["POCKETSPHINX_DECODERS", "-1", "201", "many"],
+    ["PRICES_FILE", "  "],
     ["PROVIDER_URLS", "twilio", "twilio=", "twilio=ftp://x", "twilio=https://x/path", "=https://x", "twilio=https://x,"],
     ["NODE_NAME", "Node", "n".repeat(33), "a.b"],
     ["NODE_ADDRESS", "a host", "http://a"],
@@ -229,6 +232,19 @@ t.test("embedded Postgres", async (t) => {
     writeFileSync(join(folder, "..", "file"), "")
     t.match(await failureOf(embedded(join(folder, "..", "file", "postgres"), Effect.succeed)), /cannot use its folder: .*file/)
   })
+})
+
+t.test("the file with prices is read at the start, and says what is wrong in it", async (t) => {
+  const path = join(temporary("prices"), "prices.json")
+  const prices = [{ kind: "tts", provider: "acme", model: "*", per_million_characters: 5 }]
+  const read = InstallationPrices.pipe(Effect.provide(priceFile.layer), Effect.provide(Config.layerOf({ PRICES_FILE: path })))
+  t.match(await failureOf(read), `PRICES_FILE names ${path}, which cannot be read`)
+  writeFileSync(path, "{prices:")
+  t.match(await failureOf(read), `PRICES_FILE names ${path}, which holds no JSON`)
+  writeFileSync(path, JSON.stringify({ prices: [...prices, { ...prices[0], per_million_characters: "5" }] }))
+  t.match(await failureOf(read), '["prices"][1]["per_million_characters"]')
+  writeFileSync(path, JSON.stringify({ prices }))
+  t.strictSame(await runLive(read), prices)
 })
 
 t.test("the client", async (t) => {

@@ -241,20 +241,21 @@ test(t, "given days that are over, when usage is requested again, then those tha
   // Run 1 is from today, 2 and 3 are from two days ago, and 4, which is from three days ago, has not ended.
   yield* sql`UPDATE runs SET is_completed = name <> 'run 4', created_at = date_trunc('day', now(), 'UTC')
         - interval '1 day' * CASE name WHEN 'run 1' THEN 0 WHEN 'run 4' THEN 3 ELSE 2 END`
-  const ask = Effect.map(reports.lastDays(ours, 4), ({ days }) => days.map(({ calls, seconds }) => [calls, seconds]))
+  yield* sql`UPDATE runs SET cost_info = jsonb_build_object('total_cost_usd', 0.1 * split_part(name, ' ', 2)::numeric) WHERE name IN ('run 2', 'run 3')`
+  const ask = Effect.map(reports.lastDays(ours, 4), ({ days }) => days.map(({ calls, costUsd, seconds }) => [calls, seconds, costUsd]))
   const first = yield* ask
-  yield* sql`UPDATE runs SET usage_info = '{"call_duration_seconds":100}', is_completed = true`
+  yield* sql`UPDATE runs SET usage_info = '{"call_duration_seconds":100}', cost_info = '{"total_cost_usd":1}', is_completed = true`
   t.strictSame(first, [
-    [1, 1],
-    [0, 0],
-    [2, 5],
-    [1, 4]
+    [1, 1, null],
+    [0, 0, null],
+    [2, 5, 0.5],
+    [1, 4, null]
   ])
   t.strictSame(yield* ask, [
-    [1, 100],
-    [0, 0],
-    [2, 5],
-    [1, 100]
+    [1, 100, 1],
+    [0, 0, null],
+    [2, 5, 0.5],
+    [1, 100, 1]
   ])
   const calls = (yield* reports.lastDays(theirs, 4)).days.map(({ calls }) => calls)
   t.strictSame(calls, [0, 0, 0, 0])

@@ -7,6 +7,7 @@ import { OptOuts } from "#core/contact/OptOuts.ts"
 import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
 import { LiveFeedback } from "#core/run/LiveFeedback.ts"
+import { callPricesLayer } from "#core/usage/ServicePrices.ts"
 import { CallJournal } from "#runtime/call/CallJournal.ts"
 import { CallNames } from "#runtime/call/CallNames.ts"
 import { Config } from "#runtime/config/config.ts"
@@ -21,6 +22,7 @@ import { definition } from "./talkScript.ts"
 /** Needs a database. `dataDir` holds the journal and the files. */
 export const recordsLayer = (dataDir: string) =>
   CallJournal.layer.pipe(
+    Layer.provide(callPricesLayer),
     Layer.provideMerge(ConversationRecords.layer),
     Layer.provide([CallFiles.layer, Charge.layer]),
     Layer.provideMerge(LocalJournal.layer),
