@@ -38,6 +38,7 @@ export const campaignEvents = [
   "database_failed_over",
   "attempt_written_off",
   "greeting_missed",
+  "conversation_slow",
   "carrier_request_refused",
   "queued_calls_withdrawn",
   "contacts_marked",

@@ -97,6 +97,13 @@ interface Entry extends Omit<AutomaticStop, "level"> {
   readonly level: "info" | "warning" | "error"
   /** With the same details, it is written once a day at most, however often the engine is restarted. */
   readonly isDaily?: boolean
+  readonly once?: Once
+}
+
+/** An entry that has these details is written once in this time at most, whichever engine writes it. */
+export interface Once {
+  readonly about: Readonly<Record<string, unknown>>
+  readonly millis: number
 }
 
 /** Repeats the entry in the engine's own log, because the engine's operator does not look at each campaign. */
@@ -150,10 +157,15 @@ const log = (sql: Sql, id: CampaignId, entry: Entry) => {
     AND details = ${storableJson(entry.details ?? null)}::text::jsonb AND ts > now() - interval '1 day')`
   return sql`
     ${intoCampaignLog(sql)} SELECT organization_id, id, ${logEntry(sql, entry)}
-    FROM campaigns WHERE id = ${id}::int ${entry.isDaily === true ? sql`AND NOT ${isSaid}` : sql``} RETURNING id`.pipe(
-    Effect.map((rows) => rows.length > 0)
-  )
+    FROM campaigns WHERE id = ${id}::int ${entry.isDaily === true ? sql`AND NOT ${isSaid}` : sql``} ${onlyOnce(sql, id, entry)}
+    RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))
 }
+
+const onlyOnce = (sql: Sql, id: CampaignId, { event, once }: Entry) =>
+  once === undefined
+    ? sql``
+    : sql`AND NOT EXISTS (SELECT 1 FROM campaign_log WHERE campaign_id = ${id}::int AND event = ${event}
+        AND details @> ${storableJson(once.about)}::text::jsonb AND ts > now() - make_interval(secs => ${once.millis / 1000}))`
 
 const RECENT_FAILURES = 20
 

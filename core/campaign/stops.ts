@@ -1,5 +1,5 @@
 /** Entries of a campaign's log about the engine's own decisions. They contain no phone number and no credential. */
-import type { AutomaticStop } from "./CampaignOwnership.ts"
+import type { AutomaticStop, Once } from "./CampaignOwnership.ts"
 import type { FatalReason } from "#core/provider/FatalReason.ts"
 import type { CampaignEvent } from "#core/CampaignLog.ts"
 import type { Trouble, TroubleKind } from "#core/provider/TrunkHealth.ts"
@@ -13,6 +13,7 @@ export interface Note {
   readonly details?: Readonly<Record<string, unknown>>
   /** See `CampaignOwnership`. */
   readonly isDaily?: boolean
+  readonly once?: Once
 }
 
 const iso = (at: number | undefined) => (at === undefined || !Number.isFinite(at) ? null : new Date(at).toISOString())

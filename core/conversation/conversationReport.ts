@@ -53,7 +53,8 @@ const latenciesIn = (events: ReadonlyArray<FeedbackEvent>): Readonly<Record<stri
   )
 }
 
-const summaryOf = (sorted: ReadonlyArray<number>): LatencySummary => {
+/** `sorted`: ascending, and not empty. */
+export const summaryOf = (sorted: ReadonlyArray<number>): LatencySummary => {
   const at = (share: number): number => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0
   return { count: sorted.length, p50: at(0.5), p95: at(0.95), max: at(1) }
 }

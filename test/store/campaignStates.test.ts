@@ -5,6 +5,7 @@ import { Agents } from "#core/agent/Agents.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import * as Stops from "#core/campaign/stops.ts"
+import { conversationSlow } from "#core/conversation/SlowStages.ts"
 import type { AgentId } from "#core/Id.ts"
 import { Deafness } from "#core/model/Deafness.ts"
 import { Signals, StopUnconfirmed } from "#core/Signals.ts"
@@ -79,6 +80,19 @@ test(t, "given an engine that starts again and again, when it refuses a carrier'
   yield* sql`UPDATE campaign_log SET ts = ts - interval '2 days' WHERE campaign_id = ${id}`
   yield* log(id, Stops.carrierRefused("media"))
   const later = (yield* eventsOf(id)).filter((event) => event === "carrier_request_refused").length
+  t.strictSame([said, later], [2, 3])
+})
+
+test(t, "given several engines that find the same stage slow, then the log names it once in five minutes", function* (t) {
+  const { id } = yield* started()
+  const { log } = yield* Effect.provide(CampaignOwnership, CampaignOwnership.layer)
+  const numbers = { slow: 3, of: 4, slow_from_seconds: 1, p50_seconds: 1.2, p95_seconds: 2.4, worst_seconds: 2.4 }
+  const slow = (model: string, of = 4) => log(id, conversationSlow({ ...numbers, of, stage: "first_token", provider: "acme", model }))
+  yield* Effect.all([slow("brain"), slow("brain", 5), slow("other")])
+  const said = (yield* eventsOf(id)).filter((event) => event === "conversation_slow").length
+  yield* sql`UPDATE campaign_log SET ts = ts - interval '5 minutes' WHERE campaign_id = ${id}`
+  yield* slow("brain", 6)
+  const later = (yield* eventsOf(id)).filter((event) => event === "conversation_slow").length
   t.strictSame([said, later], [2, 3])
 })
 
