@@ -175,5 +175,5 @@ const count = (metrics: ConversationMetrics, fact: CallFact): void => {
   if (fact._tag === "Said" && fact.speaker === "user") metrics.turns++
   else if (fact._tag === "OptedOut") metrics.optOuts++
   else if (fact._tag === "CallbackAgreed") metrics.callbacks++
-  else if (fact._tag === "Waited") metrics.latencySeconds.get(fact.stage)?.observe(fact.millis / 1000)
+  else if (fact._tag === "Waited") metrics.waited(fact.stage, fact.processor, fact.millis / 1000)
 }

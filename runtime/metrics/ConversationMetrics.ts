@@ -18,9 +18,15 @@ export class ConversationMetrics {
   withheldTokens = 0
   /** Entries waiting to be written. */
   entriesWaiting = 0
-  readonly latencySeconds: ReadonlyMap<LatencyStage, Histogram> = new Map(
-    latencyStages.map((stage) => [stage, new Histogram(latencyBounds)])
-  )
+  /** By stage, and then by the provider of the service. There are as many providers as services are installed. */
+  readonly latencySeconds: ReadonlyMap<LatencyStage, Map<string, Histogram>> = new Map(latencyStages.map((stage) => [stage, new Map()]))
+
+  waited(stage: LatencyStage, provider: string, seconds: number): void {
+    const providers = this.latencySeconds.get(stage)
+    const histogram = providers?.get(provider) ?? new Histogram(latencyBounds)
+    providers?.set(provider, histogram)
+    histogram.observe(seconds)
+  }
 }
 
 /** The numbers of this process. */

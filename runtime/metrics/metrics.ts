@@ -149,8 +149,10 @@ const conversationFamilies = (counts: ConversationMetrics): ReadonlyArray<Family
   gauge("conversation_entries_waiting", "Entries of conversations that the database does not have yet", counts.entriesWaiting),
   histogram(
     "conversation_latency_seconds",
-    "What callees waited for, by stage: recognition, end_of_turn and first_audio from the end of the voice, first_token from the request, synthesis from the text",
-    [...counts.latencySeconds].map(([stage, seconds]) => [{ stage }, seconds])
+    "What callees waited for, by the provider of the service and by stage: recognition, end_of_turn and first_audio from the end of the voice, first_token from the request, synthesis from the text",
+    [...counts.latencySeconds].flatMap(([stage, providers]) =>
+      [...providers].map(([provider, seconds]) => [{ stage, provider }, seconds] as const)
+    )
   )
 ]
 

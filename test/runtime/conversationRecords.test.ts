@@ -261,9 +261,12 @@ t.test("given a conversation that is over, when the call is recorded", async (t)
   t.equal(eventsIn(row).length, 9)
   t.strictSame([live, metrics.live], [before.live + 1, before.live])
   t.strictSame([metrics.turns, metrics.callbacks], [before.turns + 1, before.callbacks + 1])
-  t.equal(metrics.latencySeconds.get("first_audio")?.sum.toFixed(2), "0.24")
+  t.equal(metrics.latencySeconds.get("first_audio")?.get("flite")?.sum.toFixed(2), "0.24")
   t.equal((await sql`SELECT FROM opt_outs WHERE phone_number = ${attempt.phoneNumber}`).length, 0)
-  const quiet = JSON.stringify(logged) + JSON.stringify([...metrics.latencySeconds]) + JSON.stringify(metrics)
+  const quiet =
+    JSON.stringify(logged) +
+    JSON.stringify([...metrics.latencySeconds].map(([stage, providers]) => [stage, ...providers])) +
+    JSON.stringify(metrics)
   t.notMatch(quiet, new RegExp([...canaries, "interested", "303555"].join("|")), "then logs and metrics contain nothing of what was said")
 })
 
