@@ -1,12 +1,13 @@
 /**
  * A conversation in writing, for trying out an agent without a phone: the user types what the callee would say, reads what the agent says, and
- * sees the current graph node, the variables found and how the call ends. Nobody is called, and nothing is stored.
+ * sees the current graph node, the variables found, how long each turn took and how the call ends. Nobody is called, and nothing is stored.
  */
-import { Effect, type Scope } from "effect"
+import { Clock, Effect, type Scope } from "effect"
 import type { Conclusion, ConversationPlan } from "#core/agent/conversation/ConversationState.ts"
 import type { JsonObject } from "#core/Json.ts"
 import type { LanguageModel } from "#core/model/LanguageModel.ts"
 import { type ConversationActor, type ConversationFact, type ConversationPorts, makeConversation } from "./ConversationActor.ts"
+import { firstTokenTimed } from "./firstToken.ts"
 import { writtenLines } from "./writtenLines.ts"
 
 interface TextTalk {
@@ -32,15 +33,20 @@ export const textTalk = Effect.fnUntraced(function* ({
   runTool,
   write
 }: TextTalk): Effect.fn.Return<Conclusion, never, Scope.Scope> {
+  const clock = yield* Clock.Clock
+  const waits = makeWaits(() => clock.currentTimeMillisUnsafe())
   const settings = { ...plan.settings, idleMillis: patienceMillis, maxCallMillis: patienceMillis }
   const speaker = writtenLines(
-    (line) => write(`agent: ${line}`),
+    (line) => {
+      waits.written()
+      write(`agent: ${line}`)
+    },
     (line) => actor.tell({ _tag: "LineSpoken", line })
   )
   const actor: ConversationActor = yield* makeConversation(
     { ...plan, settings },
     {
-      model,
+      model: waits.over(model),
       speaker,
       runTool,
       sendDigits: (digits) =>
@@ -58,10 +64,16 @@ export const textTalk = Effect.fnUntraced(function* ({
     }
   )
   actor.tell({ _tag: "Started", context })
+  const tellWaits = () => {
+    const told = waits.told()
+    if (told !== undefined) write(`  ${told}`)
+  }
   const callee = Effect.gen(function* () {
     while (true) {
       yield* actor.calleesTurn
+      tellWaits()
       const line = yield* Effect.promise(read)
+      waits.begin()
       if (line === undefined) break
       const pressed = keys.exec(line.trim())?.[1]
       if (pressed === undefined) actor.tell({ _tag: "CalleeTurn", text: line })
@@ -70,8 +82,34 @@ export const textTalk = Effect.fnUntraced(function* ({
     actor.tell({ _tag: "CalleeHungUp" })
     return yield* Effect.never
   })
-  return yield* Effect.raceFirst(actor.conclusion, callee)
+  const conclusion = yield* Effect.raceFirst(actor.conclusion, callee)
+  tellWaits()
+  return conclusion
 })
+
+/** What the callee waits for in a turn: in writing, that is the language model and the agent's first line. */
+const makeWaits = (now: () => number) => {
+  let begunAt = now()
+  const tokens: Array<number> = []
+  let writtenAt: number | undefined
+  return {
+    begin: () => {
+      begunAt = now()
+      tokens.length = 0
+      writtenAt = undefined
+    },
+    over: (model: LanguageModel) => firstTokenTimed(model, now, (millis) => void tokens.push(Math.round(millis))),
+    written: () => {
+      writtenAt ??= now()
+    },
+    /** Once a turn. Undefined if no language model was asked. */
+    told: () => {
+      const asked = tokens.splice(0)
+      const line = writtenAt === undefined ? "" : `, line ${Math.round(writtenAt - begunAt)} ms`
+      return asked.length === 0 ? undefined : `waits: first_token ${asked.join(" + ")} ms${line}`
+    }
+  }
+}
 
 const describe = (fact: ConversationFact): ReadonlyArray<string> => {
   switch (fact._tag) {

@@ -2,9 +2,9 @@
  * How long the callee of a conversation waits, stage by stage, and how much of its services is used: measured on the pacer's clock, and noted
  * for the run as it happens, so that a kill loses at most the current turn.
  */
-import { Stream } from "effect"
 import type { CallFact, LatencyStage } from "#core/conversation/ConversationEntry.ts"
 import type { LanguageModel } from "#core/model/LanguageModel.ts"
+import { firstTokenTimed } from "#runtime/conversation/firstToken.ts"
 import { TokenCount } from "#runtime/conversation/TokenCount.ts"
 import type { SpokenCharacters } from "./CallVoice.ts"
 import type { Saying } from "./Openings.ts"
@@ -75,19 +75,7 @@ export class TalkMeter {
   /** Measures the answers that the callee is waiting for. */
   timed(model: LanguageModel): LanguageModel {
     const service = { processor: model.provider, model: model.model }
-    const answer: LanguageModel["answer"] = (request) => {
-      if (request.purpose === "extract") return model.answer(request)
-      return Stream.suspend(() => {
-        const askedAt = this.#ports.now()
-        let isFirst = true
-        return Stream.map(model.answer(request), (part) => {
-          if (isFirst && part._tag !== "Finished") this.#waited("first_token", this.#ports.now() - askedAt, service)
-          isFirst = false
-          return part
-        })
-      })
-    }
-    return { ...model, answer }
+    return firstTokenTimed(model, this.#ports.now, (millis) => this.#waited("first_token", millis, service))
   }
 
   /** Notes all usage so far. */

@@ -1,5 +1,6 @@
 /** A conversation in writing: what is typed, and what is read. */
 import { Effect, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import t from "tap"
 import type { LanguageModel } from "#core/model/LanguageModel.ts"
 import { textTalk } from "#runtime/conversation/textTalk.ts"
@@ -12,7 +13,8 @@ const model: LanguageModel = {
   model: "one",
   answer: (request) => {
     const reply = follower(request)
-    return typeof reply === "string" ? Stream.never : Stream.fromIterable([...reply, finished])
+    const pause = TestClock.adjust(request.purpose === "extract" ? "5 seconds" : "300 millis")
+    return typeof reply === "string" ? Stream.never : Stream.unwrap(Effect.as(pause, Stream.fromIterable([...reply, finished])))
   }
 }
 
@@ -48,11 +50,13 @@ t.test("given a callee who types one answer after the other", async (t) => {
       "  node: ask",
       '  yes: {"status":"done"}',
       "agent: At ask.",
+      "  waits: first_token 300 + 300 ms, line 600 ms",
       "you: done",
       "  calls done {}",
       "  node: bye",
       '  done: {"status":"done"}',
-      "agent: At bye."
+      "agent: At bye.",
+      "  waits: first_token 300 + 300 ms, line 600 ms"
     ],
     "then the agent has said everything before the next line is read"
   )
