@@ -16,6 +16,7 @@ import { Idempotency } from "#core/Idempotency.ts"
 import * as accounts from "#core/services/accounts.ts"
 import { LinkMakers } from "#core/organization/LinkMakers.ts"
 import { Organizations } from "#core/organization/Organizations.ts"
+import { callPricesLayer } from "#core/usage/ServicePrices.ts"
 import { PlayedRecordings } from "#core/recording/PlayedRecordings.ts"
 import * as resources from "#core/services/resources.ts"
 import { Reports } from "#core/report/Reports.ts"
@@ -99,7 +100,7 @@ const gateway = Layer.unwrap(
 )
 const tools = HttpTools.layer.pipe(Layer.provide([CredentialSecrets.layer, WebhookSender.layer]))
 const agentTests = AgentTester.layer.pipe(Layer.provide(AgentServices.layer))
-const textChats = TextChats.layer.pipe(Layer.provide([AgentServices.layer, chatTalk.layer.pipe(Layer.provide(tools))]))
+const textChats = TextChats.layer.pipe(Layer.provide([AgentServices.layer, callPricesLayer, chatTalk.layer.pipe(Layer.provide(tools))]))
 const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer, agentTests, textChats).pipe(
   Layer.provide(CsvSource.layer),
   Layer.provideMerge(

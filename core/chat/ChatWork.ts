@@ -7,10 +7,12 @@ import type { AgentVersions } from "#core/agent/AgentVersions.ts"
 import type { ConversationPlan } from "#core/agent/conversation/ConversationState.ts"
 import { loadTools } from "#core/agent/conversation/GraphTools.ts"
 import { toolUuidsIn } from "#core/agent/ToolNames.ts"
-import type { AgentId, OrganizationId } from "#core/Id.ts"
+import type { AgentId, OrganizationId, RunId } from "#core/Id.ts"
 import type { JsonObject } from "#core/Json.ts"
 import type { AgentServices } from "#core/model/AgentServices.ts"
 import { Sealer } from "#core/Sealer.ts"
+import { costOf } from "#core/usage/Cost.ts"
+import type { CallPrices } from "#core/usage/ServicePrices.ts"
 import type { ChatPlaces } from "./ChatPlaces.ts"
 import { chatPlan } from "./chatPlan.ts"
 import type { ChatTalk } from "./ChatTalk.ts"
@@ -26,6 +28,7 @@ export interface ChatWork {
   readonly talk: ChatTalk["Service"]
   readonly sealer: Sealer["Service"]
   readonly places: ChatPlaces
+  readonly prices: (typeof CallPrices)["Service"]
 }
 
 export interface NewTextChat {
@@ -83,6 +86,13 @@ export const alone = <E, R>(
   )
   return work.places.alone<TextChat, E | TextChatNotFound | RunNotTextChat | TextChatConflict, R>(of, changed, busy)
 }
+
+/** The chat is over: its run shows what the language model has cost. */
+export const complete = Effect.fnUntraced(function* ({ prices, sql }: ChatWork, organizationId: OrganizationId, runId: RunId, at: number) {
+  const usage = yield* store.complete(sql, organizationId, runId, at)
+  const cost = costOf(usage, yield* prices(organizationId))
+  if (cost !== undefined) yield* store.setCost(sql, organizationId, runId, cost)
+})
 
 /** All of it, or nothing. */
 export const inTransaction = <A, E, R>({ sql }: ChatWork, change: Effect.Effect<A, E | SqlError.SqlError, R>) =>

@@ -4,6 +4,7 @@ import type { SqlClient } from "effect/sql"
 import type { StoredState } from "#core/agent/conversation/StoredState.ts"
 import type { AgentDefinitionId, AgentId, OrganizationId, RunId } from "#core/Id.ts"
 import type { JsonObject } from "#core/Json.ts"
+import type { CostInfo, UsageInfo } from "#core/run/RunRecord.ts"
 import { storableJson } from "#core/storable.ts"
 import { type ChatTurn, type TextChat, textChatMode } from "./TextChat.ts"
 
@@ -130,15 +131,20 @@ export const record = (sql: Sql, organizationId: OrganizationId, runId: RunId, {
     usage_info = ${storableJson(usage)}::text::jsonb
   WHERE organization_id = ${organizationId} AND id = ${runId}`
 
-/** The chat is over, and so is its run. States are large and no longer needed, so they are deleted. */
+/** The chat is over, and so is its run. States are large and no longer needed, so they are deleted. Returns all usage of the chat. */
 export const complete = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, runId: RunId, at: number) {
   yield* sql`
     UPDATE text_chat_turns t SET state = NULL FROM text_chats c
     WHERE t.organization_id = ${organizationId} AND t.run_id = ${runId} AND c.run_id = t.run_id AND t.place <> ${currentPlace(sql)}`
   yield* sql`UPDATE text_chats SET expires_at = NULL WHERE organization_id = ${organizationId} AND run_id = ${runId}`
-  yield* sql`
-    UPDATE runs SET is_completed = true, completed_at = ${instant(sql, at)} WHERE organization_id = ${organizationId} AND id = ${runId}`
+  const [run] = yield* sql<{ readonly usageInfo: UsageInfo | null }>`
+    UPDATE runs SET is_completed = true, completed_at = ${instant(sql, at)} WHERE organization_id = ${organizationId} AND id = ${runId}
+    RETURNING usage_info`
+  return run?.usageInfo ?? {}
 })
+
+export const setCost = (sql: Sql, organizationId: OrganizationId, runId: RunId, cost: CostInfo) => sql`
+  UPDATE runs SET cost_info = ${storableJson(cost)}::text::jsonb WHERE organization_id = ${organizationId} AND id = ${runId}`
 
 const expiredAtOnce = 100
 

@@ -12,6 +12,7 @@ import type { OrganizationId } from "#core/Id.ts"
 import { AgentServices } from "#core/model/AgentServices.ts"
 import type { QuotaFull } from "#core/organization/Quota.ts"
 import { Sealer } from "#core/Sealer.ts"
+import { CallPrices } from "#core/usage/ServicePrices.ts"
 import { ChatPlaces } from "./ChatPlaces.ts"
 import { ChatTalk } from "./ChatTalk.ts"
 import { type ChatWork, type Expected, found, type NewMessage, type NewTextChat } from "./ChatWork.ts"
@@ -67,7 +68,8 @@ export class TextChats extends Context.Service<
         chosen: yield* AgentServices,
         talk: yield* ChatTalk,
         sealer: yield* Sealer,
-        places: new ChatPlaces()
+        places: new ChatPlaces(),
+        prices: yield* CallPrices
       }
       return TextChats.of({
         begin: Effect.fn("TextChats.begin")((organizationId, chat) => writing.begin(work, organizationId, chat)),

@@ -5,7 +5,7 @@ import { gatheredOf } from "#core/agent/conversation/Gathered.ts"
 import { restored } from "#core/agent/conversation/StoredState.ts"
 import { endedAtOnce } from "./chatPlan.ts"
 import { currentTurns, logsOf, usedMore } from "./ChatTurns.ts"
-import { alone, type ChatWork, type Expected, inTransaction, isExpired, nowMillis, planOf } from "./ChatWork.ts"
+import { alone, type ChatWork, complete, type Expected, inTransaction, isExpired, nowMillis, planOf } from "./ChatWork.ts"
 import type { ChatUsage, TextChat } from "./TextChat.ts"
 import * as store from "./TextChatStore.ts"
 import type { ChatOf } from "./TextChatStore.ts"
@@ -60,7 +60,7 @@ const concluded = (
       logs: { ...logsOf(currentTurns(chat.turns, chat.cursorTurnId)) },
       usage: usedMore(chat.usageInfo, usage)
     })
-    yield* store.complete(sql, organizationId, runId, at)
+    yield* complete(work, organizationId, runId, at)
     return true
   })
   return inTransaction(work, change)

@@ -27,7 +27,8 @@ import {
   type NewTextChat,
   nowMillis,
   planOf,
-  turnIdOf
+  turnIdOf,
+  complete
 } from "./ChatWork.ts"
 import { expire } from "./endingChats.ts"
 import { type ChatTurn, ChatTurnNotFound, type PlacedTurn, type TextChat, TextChatEnded, TextChatFull } from "./TextChat.ts"
@@ -102,7 +103,7 @@ const begun = Effect.fnUntraced(function* (work: ChatWork, organizationId: Organ
     })
     yield* quotas.within(sql, organizationId, "text_chats", 1)
     yield* store.addTurn(sql, organizationId, runId, { place: 1, turn, state: stored(answer.state) })
-    if (answer.state.phase === "over") yield* store.complete(sql, organizationId, runId, now)
+    if (answer.state.phase === "over") yield* complete(work, organizationId, runId, now)
     return runId
   })
   return yield* inTransaction(work, made)
@@ -149,11 +150,12 @@ const said = Effect.fnUntraced(function* (work: ChatWork, of: ChatOf, chat: Text
 
 /** The turn and what follows from it; false if the chat is not as it was when the message came. */
 const written = Effect.fnUntraced(function* (
-  { sql }: ChatWork,
+  work: ChatWork,
   { organizationId, runId }: ChatOf,
   chat: TextChat,
   { answer, now, turn }: { readonly answer: ChatAnswer; readonly turn: ChatTurn; readonly now: number }
 ) {
+  const { sql } = work
   if (!(yield* store.advance(sql, chat, { organizationId, cursorTurnId: null, now }))) return false
   const before = currentTurns(chat.turns, chat.cursorTurnId)
   const last = before.at(-1)
@@ -162,7 +164,7 @@ const written = Effect.fnUntraced(function* (
   const next = placed(chat.turns.length + 1, turn)
   yield* store.addTurn(sql, organizationId, runId, { place: next.place, turn, state: stored(answer.state) })
   yield* store.record(sql, organizationId, runId, recordOf(answer, [...before, next], chat.usageInfo))
-  if (answer.state.phase === "over") yield* store.complete(sql, organizationId, runId, now)
+  if (answer.state.phase === "over") yield* complete(work, organizationId, runId, now)
   return true
 })
 

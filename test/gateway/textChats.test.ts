@@ -56,7 +56,12 @@ t.test("given an agent with a greeting", async (t) => {
   })
 
   t.test("when the agent ends it, then the run is complete with all results", async (t) => {
-    await say("yes")
+    const asked = await say("yes")
+    // As if the chat had had another model before.
+    const used = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100, cache_read_input_tokens: 500 }
+    await sql`UPDATE runs SET usage_info = jsonb_set(usage_info, '{llm}', ${JSON.stringify({ "openai#0|||gpt-4.1-mini": used })}::text::jsonb || (usage_info -> 'llm'))
+      WHERE id = ${asked.workflow_run_id}`
+    t.equal((await runOf(asked)).cost_info, null)
     const over = await say("done")
     t.match(over, { state: "completed", is_completed: true, session_data: { status: "completed" } })
     t.strictSame(said(over).slice(-4), ["> yes", "At ask.", "> done", "At bye."])
@@ -68,6 +73,7 @@ t.test("given an agent with a greeting", async (t) => {
     const nodes = logged(run, "rtf-node-transition").map(({ node_id }) => node_id)
     t.strictSame(nodes, ["start", "ask", "bye"])
     t.match(run.usage_info?.llm, { "scripted#0|||one": { total_tokens: 0 } })
+    t.match(run.cost_info, { total_cost_usd: 0.00041, is_complete: true, services: { length: 3 } }, "with what its models cost")
     const transcript = await ask("GET", `/workflow/${agent.id}/runs/${over.workflow_run_id}/transcript`)
     t.match(transcript.text, /^\[[^\]]+Z\] assistant: Hello Ada\.\n\[[^\]]+Z\] user: hm\n/)
 
