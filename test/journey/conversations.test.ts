@@ -2,10 +2,13 @@
  * Whole conversations: an engine with only built-in services and PocketSphinx, and callees who really speak, and answer what they hear. What
  * the callees heard, and when, is judged on their side.
  */
-import t from "tap"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import t, { type Test } from "tap"
 import { agentTemplates } from "#core/agent/templates/AgentTemplate.ts"
 import type { JsonObject } from "#core/Json.ts"
 import { type Answers, hangsUp, openConversations } from "#test/conversations/openConversations.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { numbersOf, type Run } from "#test/support/engine.ts"
 import { parse } from "#test/support/prometheus.ts"
 import { pocketsphinxRoot, pocketsphinxUnavailable } from "#test/support/pocketsphinx.ts"
@@ -60,6 +63,12 @@ const waitedFor = {
   }
 }
 const servicesIn = ({ usage_info: usage }: Run) => [usage?.tts, usage?.stt].flatMap((used) => Object.keys(used ?? {}))
+/** A voice that costs a dollar per thousand characters. */
+const priceFile = (t: Test): string => {
+  const path = join(temporaryFolder(t), "prices.json")
+  writeFileSync(path, JSON.stringify({ prices: [{ kind: "tts", provider: "flite", model: "slt", per_million_characters: 1000 }] }))
+  return path
+}
 const saidIn = ({ logs }: Run): ReadonlyArray<string> => {
   const { realtime_feedback_events: events = [] } = (logs ?? {}) as {
     readonly realtime_feedback_events?: ReadonlyArray<{ readonly payload: JsonObject }>
@@ -75,7 +84,9 @@ t.test("given callees who speak, when an agent that hears reminds them, then eac
     configurations: { max_user_idle_timeout: 60 },
     callees: new Map(stories.map((story, at) => [numbers[at] ?? "", answering(story)]))
   }
-  const { call, ended, talkers, world } = await openConversations(t, setting, { environment: { POCKETSPHINX_DIR: pocketsphinxRoot } })
+  const { call, ended, talkers, world } = await openConversations(t, setting, {
+    environment: { POCKETSPHINX_DIR: pocketsphinxRoot, PRICES_FILE: priceFile(t) }
+  })
   // One after another, so that a busy machine has to recognize the speech of only one call.
   for (const [at, { at: last, disposition }] of stories.entries()) {
     const number = numbers[at] ?? ""
@@ -88,6 +99,12 @@ t.test("given callees who speak, when an agent that hears reminds them, then eac
     t.ok(saidIn(run).length >= 2, "then the transcript has both sides")
     t.match(run, { annotations: waitedFor }, "then the run has the times that they waited")
     t.match(servicesIn(run), [/^flite#/, /^pocketsphinx#/], "and what was used for it")
+    const spoken = Number(run.usage_info?.tts?.["flite#0|||slt"])
+    t.match(
+      run.cost_info,
+      { total_cost_usd: spoken / 1000, is_complete: true },
+      "and what that cost, with the installation's price of the voice"
+    )
   }
   t.equal(world.emulator.log.count("originate"), numbers.length)
   const { values } = parse(await (await fetch(`${world.engine.url}/metrics`)).text())
