@@ -25,16 +25,19 @@ const dollarsOf = (nanos: bigint): number => Number(nanos) / nanosPerDollar
 
 const million = 1_000_000
 
+/** Zero for what is no count: whatever an earlier engine has stored, the end of a call must be recorded. */
+const countOf = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0)
+
 const tokenParts = (tokens: TokenUsage, lists: PriceLists, provider: string, model: string): ReadonlyArray<Part> => {
   const price = priceIn(lists, "llm", provider, model)
   const prompt = price?.per_million_prompt_tokens
-  const cached = Math.min(tokens.cache_read_input_tokens, tokens.prompt_tokens)
-  const parts: ReadonlyArray<Part> = [
-    { unit: "prompt_tokens", quantity: tokens.prompt_tokens - cached, price: prompt, per: million },
+  const all = countOf(tokens.prompt_tokens)
+  const cached = Math.min(countOf(tokens.cache_read_input_tokens), all)
+  return [
+    { unit: "prompt_tokens", quantity: all - cached, price: prompt, per: million },
     { unit: "cached_prompt_tokens", quantity: cached, price: price?.per_million_cached_tokens ?? prompt, per: million },
     { unit: "completion_tokens", quantity: tokens.completion_tokens, price: price?.per_million_completion_tokens, per: million }
   ]
-  return parts.filter(({ quantity }) => quantity > 0)
 }
 
 type Service = Pick<ServiceCost, "kind" | "provider" | "model">
@@ -43,7 +46,8 @@ const partsOf = (usage: UsageInfo, lists: PriceLists): ReadonlyArray<readonly [S
   const each = <Used>(kind: Service["kind"], used: Readonly<Record<string, Used>> | undefined, parts: PartsOf<Used>) =>
     Object.entries(used ?? {}).flatMap(([key, amount]) => {
       const { model, provider } = serviceIn(key)
-      return parts(amount, provider, model).map((part) => [{ kind, provider, model }, part] as const)
+      const used = parts(amount, provider, model).filter(({ quantity }) => countOf(quantity) > 0)
+      return used.map((part) => [{ kind, provider, model }, part] as const)
     })
   return [
     ...each("llm", usage.llm, (tokens, provider, model) => tokenParts(tokens, lists, provider, model)),

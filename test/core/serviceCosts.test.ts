@@ -2,6 +2,7 @@
 import { Result, Schema } from "effect"
 import fc from "fast-check"
 import t from "tap"
+import type { UsageInfo } from "#core/run/RunRecord.ts"
 import { costOf, sumOfDollars } from "#core/usage/Cost.ts"
 import { PriceFile, priceIn, type ServicePrice } from "#core/usage/Price.ts"
 import { shippedPrices } from "#core/usage/shippedPrices.ts"
@@ -89,6 +90,14 @@ t.test("given the usage of a run", async (t) => {
   t.test("when no service was used, then there is no cost", async (t) => {
     t.equal(costOf({ llm: {}, tts: {}, stt: {}, call_duration_seconds: 0 }, [shippedPrices]), undefined)
     t.equal(costOf({}, [shippedPrices]), undefined)
+    t.equal(costOf({ tts: { "acme#0|||ada": 0 } }, [[voice("ada", 30)]]), undefined)
+  })
+
+  t.test("when a stored count is none, then it counts as nothing", async (t) => {
+    const stored: UsageInfo = JSON.parse(
+      '{"llm": {"acme#0|||brain": {"prompt_tokens": 1000}}, "tts": {"acme#0|||ada": null, "acme#0|||bob": "x"}}'
+    )
+    t.match(costOf(stored, [[llm(0.1)]]), { total_cost_usd: 0.0004, is_complete: true, services: { length: 1 } })
   })
 
   t.test("when amounts are added, then no fraction of a nano-dollar appears", async (t) => {
