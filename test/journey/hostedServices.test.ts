@@ -9,6 +9,7 @@ import { type Answers, openConversations } from "#test/conversations/openConvers
 import { delivered, think, thinkers } from "#test/conversations/thinkers.ts"
 import { InkEmulator } from "#test/emulators/cartesia/InkEmulator.ts"
 import { DeepgramEmulator } from "#test/emulators/deepgram/DeepgramEmulator.ts"
+import { TranscriptionEmulator } from "#test/emulators/openai/TranscriptionEmulator.ts"
 import { ScribeEmulator } from "#test/emulators/elevenlabs/ScribeEmulator.ts"
 import { json } from "#test/emulators/shared/ModelEmulator.ts"
 import { VoiceEmulator } from "#test/emulators/voices/VoiceEmulator.ts"
@@ -21,8 +22,17 @@ const agents = [
   { ears: new DeepgramEmulator(), hears: ["deepgram", "flux-general-en"], brain: "anthropic", voice: { provider: "elevenlabs" }, path: "" },
   { ears: new ScribeEmulator(), hears: ["elevenlabs", ""], brain: "google", voice: { provider: "cartesia", voice: "3faa81ae" }, path: "" },
   { ears: new InkEmulator(), hears: ["cartesia", "ink-whisper"], brain: "openai", voice: { provider: "deepgram" }, path: "" },
-  { ears: new InkEmulator(), hears: ["cartesia", "ink-2"], brain: "anthropic", voice: { provider: "openai" }, path: "/v1" }
+  { ears: new InkEmulator(), hears: ["cartesia", "ink-2"], brain: "anthropic", voice: { provider: "openai" }, path: "/v1" },
+  { ears: new TranscriptionEmulator(), hears: ["openai", "", "socket"], brain: "google", voice: { provider: "elevenlabs" }, path: "" },
+  { ears: new TranscriptionEmulator(), hears: ["openai", "", "http"], brain: "openai", voice: { provider: "deepgram" }, path: "" }
 ] as const
+
+type Ears = (typeof agents)[number]["ears"]
+/** What breaks while `brokenAt` is said. Services that are sent whole utterances refuse two requests instead. */
+const breakOff = (ears: Ears): void => {
+  if (ears instanceof TranscriptionEmulator) ears.resetConnections()
+  else ears.closeAll(1011, "upstream")
+}
 
 /** What is said when the recognizer's connection breaks, and the question before the sentence that the voice refuses. */
 const [brokenAt, refusedAfter] = ["one two three four", /which day/]
@@ -40,12 +50,13 @@ const eventsOf = ({ logs }: Run, type: string): ReadonlyArray<JsonObject> => {
 t.test("given agents with hosted services that fail once each, when callees hold a conversation", { timeout: 600_000 }, async (t) => {
   const numbers = numbersOf(agents.length, ["11"])
   const scenes = await Promise.all(
-    agents.map(async ({ brain, ears, hears: [provider, model], path, voice: chosen }) => {
+    agents.map(async ({ brain, ears, hears: [provider, model, connection], path, voice: chosen }) => {
       const [, voice] = await Promise.all([ears.listen(), new VoiceEmulator().listen()])
       t.teardown(() => Promise.all([ears.stop(), voice.stop()]))
-      let isWhole = true
+      if (ears instanceof TranscriptionEmulator && connection === "http") ears.script(overloaded, overloaded)
+      let isWhole = !(ears instanceof TranscriptionEmulator) || connection === "socket"
       ears.speech.heard = (text) => {
-        if (isWhole && text === brokenAt) setImmediate(() => ears.closeAll(1011, "upstream"))
+        if (isWhole && text === brokenAt) setImmediate(() => breakOff(ears))
         isWhole &&= text !== brokenAt
       }
       const utterances = new Map(said.map((text) => [text, ears.speech.marked(speak(text, { voice: "rms" }))]))
@@ -58,7 +69,7 @@ t.test("given agents with hosted services that fail once each, when callees hold
       }
       const model_overrides = {
         llm: { ...(await thinkers[brain](t, think(delivered), overloaded)) },
-        stt: { provider, model, api_key: ears.key, base_url: ears.url },
+        stt: { provider, model, connection, api_key: ears.key, base_url: ears.url },
         tts: { ...chosen, api_key: voice.key, base_url: `${voice.origin}${path}` }
       }
       return { answers, model_overrides }
