@@ -1,9 +1,9 @@
 /** The prices that apply to an organization: its own, those of the installation, and those that ship. */
-import { Context, Duration, Effect, Exit, Layer } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
 import * as SteadyCache from "#core/SteadyCache.ts"
-import type { PriceLists, ServicePrice } from "./Price.ts"
+import { type PriceLists, ServicePrice } from "./Price.ts"
 import * as store from "./ServicePricesStore.ts"
 import { shippedPrices } from "./shippedPrices.ts"
 
@@ -12,9 +12,13 @@ export const InstallationPrices = Context.Reference<ReadonlyArray<ServicePrice>>
   defaultValue: () => []
 })
 
+const isPrice = Schema.is(ServicePrice)
+/** Whatever is stored, such as by a later release, the end of a call must be recorded: what is no price is left out. */
+const pricesIn = (stored: unknown): ReadonlyArray<ServicePrice> => (Array.isArray(stored) ? stored.filter(isPrice) : [])
+
 const ownOf = (sql: SqlClient.SqlClient, id: OrganizationId) =>
   store.find(sql, id).pipe(
-    Effect.map((rows): ReadonlyArray<ServicePrice> => rows[0]?.prices ?? []),
+    Effect.map((rows) => pricesIn(rows[0]?.prices)),
     Effect.orDie
   )
 

@@ -5,7 +5,7 @@ import type { ServicePrice } from "./Price.ts"
 type Sql = SqlClient.SqlClient
 
 export const find = (sql: Sql, id: OrganizationId) =>
-  sql<{ readonly prices: ReadonlyArray<ServicePrice> }>`SELECT coalesce(service_prices, '[]') AS prices FROM organizations WHERE id = ${id}`
+  sql<{ readonly prices: unknown }>`SELECT service_prices AS prices FROM organizations WHERE id = ${id}`
 
 /** Replaces all of them. */
 export const put = (sql: Sql, id: OrganizationId, prices: ReadonlyArray<ServicePrice>) =>

@@ -146,7 +146,10 @@ t.test("given a process that is killed during a conversation", async (t) => {
   await killedWhen(t, attempt, dataDir, "a conversation in the database", (output) => output.includes("written"))
 
   await t.test("when the next one records the end of the call, then the run has everything that was written, once", async (t) => {
-    const own = [{ kind: "stt", provider: "scripted", model: "*", per_minute: 0.6 }]
+    const own = [
+      { kind: "stt", provider: "scripted" },
+      { kind: "stt", provider: "scripted", model: "*", per_minute: 0.6 }
+    ]
     await sql`UPDATE organizations SET service_prices = ${sql.json(own)} WHERE id = ${attempt.organizationId}`
     await inEngine(dataDir, Effect.andThen(ended(attempt, "node_lost"), ended(attempt, "node_lost")))
     const row = await runOf(attempt)
