@@ -53,6 +53,7 @@ import * as events from "./events.ts"
 import * as farewell from "./farewell.ts"
 import { ownAddress } from "./lock/ownAddress.ts"
 import * as Deafness from "#core/model/Deafness.ts"
+import { KeyTrials } from "#core/model/KeyTrials.ts"
 import * as plugins from "./plugins.ts"
 import * as ports from "./ports.ts"
 import * as priceFile from "./priceFile.ts"
@@ -85,6 +86,10 @@ const recorded = RecordedSpeech.layer.pipe(Layer.provide([PlayedRecordings.layer
 const voice = VoiceAgent.layer.pipe(Layer.provide([SpokenTts.layer(), recorded, CallFiles.layer, StorageRoom.layer, MediaRoom.layer]))
 const serverInfo = Layer.unwrap(
   Effect.map(Config, (settings) => ServerInfo.layer({ urlOf: (port) => publicUrlOf(settings, port), version: packageJson.version }))
+)
+const keyTrials = Layer.effect(
+  KeyTrials,
+  Effect.map(Config, ({ triesKeys }) => triesKeys)
 )
 const compatibility = Layer.unwrap(Effect.map(Config, (settings) => Layer.succeed(Compatibility, settings.compatibility)))
 const recordingFormat = Layer.unwrap(Effect.map(Config, (settings) => Layer.succeed(DefaultRecordingFormat, settings.recordingFormat)))
@@ -185,6 +190,7 @@ const welcome = Layer.effectDiscard(
 const ground = Layer.mergeAll(
   files.layer,
   compatibility,
+  keyTrials,
   recordingFormat,
   priceFile.layer,
   Started.layer,

@@ -24,10 +24,12 @@ import {
   withServices,
   withStoredSecrets
 } from "./ModelDocument.ts"
+import { KeyTrials, refusedKeys } from "./KeyTrials.ts"
 import * as store from "./ModelConfigurationStore.ts"
 import { OrganizationModels } from "./OrganizationModels.ts"
 import { problemOf, problemsWithChanges, problemsWithDocument, type ServiceRules, warningsOf } from "./ServiceChecks.ts"
 import { ServiceRegistry } from "./ServiceRegistry.ts"
+import { type ServiceKind, serviceKinds } from "./VoiceServices.ts"
 import type { Preferences } from "#core/organization/Organization.ts"
 import * as settings from "#core/organization/OrganizationSettingsStore.ts"
 
@@ -38,7 +40,7 @@ export interface UserConfiguration {
   /** The services in the document. */
   readonly models: ModelConfiguration
   readonly preferences: Preferences
-  /** The services that this engine does not have, in words. Calls do without them. */
+  /** In words: the services that this engine does not have, without which calls do, and after a change what services say against their keys. */
   readonly warnings: ReadonlyArray<string>
 }
 type Stored = Omit<UserConfiguration, "warnings">
@@ -75,6 +77,7 @@ export class ModelConfigurations extends Context.Service<
       const registry = yield* ServiceRegistry
       const policy = yield* EgressPolicy
       const { changed } = yield* OrganizationModels
+      const isTryingKeys = yield* KeyTrials
       const rulesFor = (id: OrganizationId) => Effect.map(policy.trunksOf(id), (egress): ServiceRules => ({ egress, registry }))
       // Calls must learn of a change even if its client has left, or if it is unknown whether the change was committed.
       const changing = <A, E>(id: OrganizationId, change: Effect.Effect<A, E, Sealer>) =>
@@ -83,14 +86,23 @@ export class ModelConfigurations extends Context.Service<
         ...stored,
         warnings: warningsOf({ egress: undefined, registry }, stored.models)
       })
+      const tried = Effect.fnUntraced(function* ({ egress }: ServiceRules, stored: Stored, kinds: ReadonlyArray<ServiceKind>) {
+        const { warnings, ...rest } = advised(stored)
+        if (!isTryingKeys || egress === undefined) return { ...rest, warnings }
+        return { ...rest, warnings: [...warnings, ...(yield* refusedKeys(registry, { egress }, stored.models, kinds))] }
+      })
       return ModelConfigurations.of({
         get: Effect.fn("ModelConfigurations.get")((id) => Effect.map(sealing(get(sql, id)), advised)),
         document: Effect.fn("ModelConfigurations.document")(find),
         update: Effect.fn("ModelConfigurations.update")(function* (id, changes) {
-          return advised(yield* changing(id, update(sql, id, changes, yield* rulesFor(id))))
+          const rules = yield* rulesFor(id)
+          const stored = yield* changing(id, update(sql, id, changes, rules))
+          const changed = serviceKinds.filter((kind) => changes.models[kind] !== undefined)
+          return yield* tried(rules, stored, changed)
         }),
         replace: Effect.fn("ModelConfigurations.replace")(function* (id, document) {
-          return advised(yield* changing(id, replace(sql, id, document, yield* rulesFor(id))))
+          const rules = yield* rulesFor(id)
+          return yield* tried(rules, yield* changing(id, replace(sql, id, document, rules)), serviceKinds)
         }),
         check: Effect.fn("ModelConfigurations.check")(function* (id) {
           const rules = yield* rulesFor(id)

@@ -2,10 +2,12 @@
  * What the registrations of all speech and language services have in common: a manifest, the fields of their configuration, and its validation.
  * How a service is opened differs by kind.
  */
+import { Effect } from "effect"
 import type { Egress } from "#core/egress/Egress.ts"
 import type { JsonObject } from "#core/Json.ts"
 import { type Fault, fault, fieldRequired } from "#core/Problem.ts"
 import { type ConfigOf, complete, type CredentialField, type CredentialFields } from "#core/provider/Credential.ts"
+import type { ModelError } from "./LanguageModel.ts"
 import type { RegisteredKind } from "./VoiceServices.ts"
 
 export interface ServiceManifest<Kind extends RegisteredKind = RegisteredKind> {
@@ -34,6 +36,11 @@ export interface ServiceProvider<Kind extends RegisteredKind = RegisteredKind> {
   readonly fields: CredentialFields
   /** Why a configuration cannot be used; empty if it can. Fields may be missing, and there may be members that are not fields. */
   readonly faultsOf: (config: JsonObject) => ReadonlyArray<FieldFault>
+  /**
+   * Tries all keys of a configuration without faults, and fails with what the service says against one of them. Undefined if that cannot be told before
+   * the service is used.
+   */
+  readonly probe?: ((config: JsonObject, host: ServiceHost) => Effect.Effect<void, ModelError>) | undefined
 }
 
 export interface ServiceDefinition<Kind extends RegisteredKind, Fields extends CredentialFields> {
@@ -41,6 +48,8 @@ export interface ServiceDefinition<Kind extends RegisteredKind, Fields extends C
   readonly fields: Fields
   /** The faults of a configuration whose fields all have the right type and form. */
   readonly check?: (config: ConfigOf<Fields>) => ReadonlyArray<FieldFault>
+  /** Tries the key of such a configuration. Must change nothing at the service, and cost nothing. */
+  readonly probe?: ((config: ConfigOf<Fields>, host: ServiceHost) => Effect.Effect<void, ModelError>) | undefined
 }
 
 /** How many keys there are: a list holds several, of which one is used at a time. */
@@ -71,14 +80,16 @@ export const readConfig = <Fields extends CredentialFields>(
 /** Registers a service without a way to open it; the definitions of the single kinds add that. */
 export const defineService = <const Kind extends RegisteredKind, const Fields extends CredentialFields>(
   definition: ServiceDefinition<Kind, Fields>
-): ServiceProvider<Kind> => ({
-  manifest: definition.manifest,
-  fields: definition.fields,
-  faultsOf: (given) => {
-    const keys = Array.from({ length: keysIn(definition.fields, given) }, (_, key) => key)
-    return keys.map((key) => readConfig(definition, given, key).faults).find((faults) => faults.length > 0) ?? []
+): ServiceProvider<Kind> => {
+  const { fields, manifest, probe } = definition
+  const eachKey = (given: JsonObject) => Array.from({ length: keysIn(fields, given) }, (_, key) => readConfig(definition, given, key))
+  return {
+    manifest,
+    fields,
+    faultsOf: (given) => eachKey(given).find(({ faults }) => faults.length > 0)?.faults ?? [],
+    probe: probe && ((given, host) => Effect.forEach(eachKey(given), ({ config }) => probe(config, host), { discard: true }))
   }
-})
+}
 
 /** Clients may send a number instead of text, several keys instead of one, and null for an unset field. */
 const valuesOf = (fields: CredentialFields, given: JsonObject, key: number): JsonObject =>

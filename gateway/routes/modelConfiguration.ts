@@ -36,7 +36,7 @@ export const modelConfigurationRoutes = tagged(
       name: "setModelConfiguration",
       summary: "Replace the configured services",
       description:
-        "From the next call on, agents that do not choose their own use these. A service that the engine does not have is kept, and `warnings` names it.",
+        "From the next call on, agents that do not choose their own use these. A service that the engine does not have is kept, and `warnings` names it. Services are asked whether they take their keys, for up to six seconds: what they say against one is a warning as well, and it is stored all the same.",
       needs: "admin",
       body: SetModelConfiguration,
       bodySize: modelDocumentSize,

@@ -49,7 +49,7 @@ export const userConfigurationRoutes = tagged(
       bodySize: modelDocumentSize,
       success: UserConfigurationWire,
       description:
-        "From the next call on, agents that do not choose their own use these. A service that the engine does not have is kept, and `warnings` names it.",
+        "From the next call on, agents that do not choose their own use these. A service that the engine does not have is kept, and `warnings` names it. Services that are changed are asked whether they take their keys, for up to six seconds: what they say against one is a warning as well, and it is stored all the same.",
       errors: ["ModelDocumentRefused", "ModelDocumentTooLarge", "ModelSecretMasked"],
       handle: ({ body, caller }) =>
         ModelConfigurations.use((_) => _.update(caller.organizationId, changesOf(body))).pipe(Effect.map(userConfigurationWire))

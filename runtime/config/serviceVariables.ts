@@ -30,6 +30,16 @@ export const serviceVariables = {
       "How many callees PocketSphinx recognizes while they are speaking, which takes 10 to 35 MB each; others it recognizes once they have finished.",
     allowed: "a whole number from 0 to 200"
   }),
+  triesKeys: required(
+    mapped(text(/^(on|off)$/), Schema.Boolean, (value) => value === "on"),
+    {
+      name: "KEY_TRIALS",
+      default: "on",
+      description:
+        "Whether speech and language services are asked, when an organization saves its settings, whether they take the keys. What they say against a key is a warning in the response.",
+      allowed: "on or off"
+    }
+  ),
   pricesFile: optional(
     mapped(text(/\S/), Schema.String, (value) => resolve(value)),
     {

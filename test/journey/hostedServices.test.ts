@@ -9,6 +9,7 @@ import { type Answers, openConversations } from "#test/conversations/openConvers
 import { delivered, think, thinkers } from "#test/conversations/thinkers.ts"
 import { InkEmulator } from "#test/emulators/cartesia/InkEmulator.ts"
 import { DeepgramEmulator } from "#test/emulators/deepgram/DeepgramEmulator.ts"
+import { OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
 import { TranscriptionEmulator } from "#test/emulators/openai/TranscriptionEmulator.ts"
 import { ScribeEmulator } from "#test/emulators/elevenlabs/ScribeEmulator.ts"
 import { json } from "#test/emulators/shared/ModelEmulator.ts"
@@ -76,7 +77,11 @@ t.test("given agents with hosted services that fail once each, when callees hold
     })
   )
   const callees = new Map(scenes.map(({ answers }, at) => [numbers[at] ?? "", answers]))
-  const { agentWith, world } = await openConversations(t, { definition: orderAgent, configurations: {}, callees }, {})
+  const { agentWith, world } = await openConversations(
+    t,
+    { definition: orderAgent, configurations: {}, callees },
+    { environment: { KEY_TRIALS: "on" } }
+  )
   const runs = await Promise.all(
     scenes.map(async ({ model_overrides }, at) => {
       const { call, ended } = await agentWith({ max_user_idle_timeout: 120, model_overrides })
@@ -98,4 +103,13 @@ t.test("given agents with hosted services that fail once each, when callees hold
     t.notMatch(JSON.stringify(run), /sk-|sk_|dg-0|xi-0/, "without a key")
   }
   t.equal(world.emulator.log.count("originate"), agents.length)
+
+  const refusing = await OpenAiEmulator.start({ apiKey: "sk-the-right-one" })
+  t.teardown(() => refusing.stop())
+  const saved = async (api_key: string) => {
+    const llm = { provider: "openai", model: "emulated", api_key, base_url: refusing.url }
+    return ((await world.api.ask("PUT", "/user/configurations/user", { llm })).body as { readonly warnings?: unknown }).warnings // the reply to a change
+  }
+  t.strictSame(await saved("sk-a-wrong-one"), ["llm: openai does not take the key: HTTP 401 invalid_request_error invalid_api_key"])
+  t.strictSame(await saved("sk-the-right-one"), [])
 })

@@ -81,6 +81,7 @@ t.test("settings", async (t) => {
     ["HEARING", "  "],
     ["POCKETSPHINX_DIR", "  "],
     ["POCKETSPHINX_DECODERS", "-1", "201", "many"],
+    ["KEY_TRIALS", "yes"],
     ["PRICES_FILE", "  "],
     ["PROVIDER_URLS", "twilio", "twilio=", "twilio=ftp://x", "twilio=https://x/path", "=https://x", "twilio=https://x,"],
     ["NODE_NAME", "Node", "n".repeat(33), "a.b"],

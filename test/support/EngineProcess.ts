@@ -50,8 +50,10 @@ export const wrote = (process: Pick<EngineProcess, "output">, what: string | Reg
 /** `folder`: where the packages of its adapters and services are installed. `release`: the folder of another release of the program. */
 export const spawnEngine = (environment: Environment, folder?: string, release?: string): EngineProcess => {
   const words = release === undefined ? program : [join(release, "test/support/engineStart.js")]
-  // Whatever is installed on this machine, agents have a recognizer only in tests that ask for one.
-  const variables = Object.entries({ HEARING: "off", POCKETSPHINX_DIR: "off", ...environment }).map(([name, value]) => `${name}=${value}`)
+  // Whatever is installed on this machine, agents have a recognizer only in tests that ask for one, and no service elsewhere is asked about a key.
+  const variables = Object.entries({ HEARING: "off", KEY_TRIALS: "off", POCKETSPHINX_DIR: "off", ...environment }).map(
+    ([name, value]) => `${name}=${value}`
+  )
   // Through env, because tap makes every Node process that it sees report its coverage. The engine exits when its input closes, as it does
   // when we exit.
   const child = spawn("env", ["-i", ...variables, process.execPath, ...words], { cwd: folder, stdio: ["pipe", "pipe", "pipe"] })

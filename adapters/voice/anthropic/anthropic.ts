@@ -3,7 +3,8 @@ import { defineLanguageModel } from "#core/model/ModelProvider.ts"
 import { text, token } from "#core/provider/Credential.ts"
 import { openHosted, usualPatience } from "#adapters/voice/shared/hostedModel.ts"
 import { faultsOf, modelFields, settingsOf } from "#adapters/voice/shared/modelFields.ts"
-import { askMessages } from "./askMessages.ts"
+import { tryKey } from "#adapters/voice/shared/tryKey.ts"
+import { askMessages, headersOf } from "./askMessages.ts"
 import { MOST_TOKENS } from "./MessagesRequest.ts"
 
 const provider = "anthropic"
@@ -23,6 +24,8 @@ export const anthropicWith = (patience = usualPatience) =>
       })
     },
     check: faultsOf,
+    probe: ({ api_key, base_url }, { egress }) =>
+      tryKey({ baseUrl: base_url, path: "/v1/models?limit=1", headers: headersOf(api_key), egress }),
     open: (config, { egress }) => {
       const settings = settingsOf(config)
       return openHosted({ provider, settings, egress, patience, ask: (request) => askMessages(settings, request) })

@@ -11,13 +11,15 @@ import { messagesBody, thoughtName } from "./MessagesRequest.ts"
 
 const VERSION = "2023-06-01"
 
+export const headersOf = (apiKey: string) => ({ "x-api-key": apiKey, "anthropic-version": VERSION })
+
 export const askMessages = (settings: ModelSettings, request: ModelRequest): Asking => {
   const { apiKey, baseUrl } = settings
   const body = JSON.stringify(messagesBody(settings, request))
   const sent = body + apiKey
   const attempt = {
     path: pathUnder(baseUrl, "/v1/messages"),
-    headers: { "x-api-key": apiKey, "anthropic-version": VERSION },
+    headers: headersOf(apiKey),
     body,
     answer: new Answer({ request, thinking: "never", read: eventReader(sent) })
   }

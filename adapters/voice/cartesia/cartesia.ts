@@ -4,10 +4,9 @@ import { optionalText, text, token } from "#core/provider/Credential.ts"
 import { addressFaults } from "#adapters/voice/shared/BaseUrl.ts"
 import { hostedVoice, numberOf, voiceFields } from "#adapters/voice/shared/hostedVoice.ts"
 import { usualPatience } from "#adapters/voice/shared/SpokenReply.ts"
+import { headersOf, tryCartesiaKey } from "./request.ts"
 
 const provider = "cartesia"
-/** Sent with every request: https://docs.cartesia.ai/use-the-api/api-conventions */
-export const apiVersion = "2026-03-01"
 
 /** The voices with other limits, for tests. */
 export const cartesiaWith = (patience = usualPatience) =>
@@ -22,6 +21,7 @@ export const cartesiaWith = (patience = usualPatience) =>
       language: optionalText({ label: "Language", default: "en" })
     },
     check: addressFaults,
+    probe: tryCartesiaKey,
     speaker: (config, { egress }) => {
       const { api_key, language, model, speed, voice, volume } = config
       return hostedVoice({
@@ -32,7 +32,7 @@ export const cartesiaWith = (patience = usualPatience) =>
         patience,
         request: (transcript) => ({
           path: "/tts/bytes",
-          headers: { "x-api-key": api_key, "cartesia-version": apiVersion },
+          headers: headersOf(api_key),
           body: {
             model_id: model,
             transcript,

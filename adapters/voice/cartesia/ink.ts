@@ -10,7 +10,7 @@ import { AskedSession, type TextEar } from "#adapters/voice/shared/AskedSession.
 import { addressFaults, baseUrlField, socketUrl } from "#adapters/voice/shared/BaseUrl.ts"
 import { openSession } from "#adapters/voice/shared/hostedRecognizer.ts"
 import { misconfigured, refusedReply } from "#adapters/voice/shared/modelErrors.ts"
-import { apiVersion } from "./cartesia.ts"
+import { headersOf, tryCartesiaKey } from "./request.ts"
 import { InkTurns } from "./InkTurns.ts"
 
 const provider = "cartesia"
@@ -80,6 +80,7 @@ export const ink = defineRecognizer({
   },
   fields,
   check: addressFaults,
+  probe: tryCartesiaKey,
   recognizer: (config, { egress }) => ({
     provider,
     model: config.model,
@@ -91,7 +92,7 @@ export const ink = defineRecognizer({
       return openSession(
         {
           url: urlOf(config, hints),
-          headers: { "x-api-key": api_key, "cartesia-version": apiVersion },
+          headers: headersOf(api_key),
           egress,
           secret: api_key,
           farewell: hasTurns(config) ? JSON.stringify({ type: "close" }) : "close",

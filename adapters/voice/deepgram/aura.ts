@@ -4,6 +4,7 @@ import { optionalText, token } from "#core/provider/Credential.ts"
 import { addressFaults } from "#adapters/voice/shared/BaseUrl.ts"
 import { hostedVoice, numberOf, voiceFields } from "#adapters/voice/shared/hostedVoice.ts"
 import { usualPatience } from "#adapters/voice/shared/SpokenReply.ts"
+import { tryDeepgramKey } from "./tryDeepgramKey.ts"
 
 const provider = "deepgram"
 
@@ -17,6 +18,7 @@ export const auraWith = (patience = usualPatience) =>
       ...voiceFields({ atOnce: 5, baseUrl: "https://api.deepgram.com" })
     },
     check: addressFaults,
+    probe: tryDeepgramKey,
     speaker: (config, { egress }) => {
       const { api_key, speed, voice } = config
       const query = new URLSearchParams({ model: voice, encoding: "mulaw", sample_rate: "8000", container: "none" })

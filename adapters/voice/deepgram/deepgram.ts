@@ -9,6 +9,7 @@ import { openSession } from "#adapters/voice/shared/hostedRecognizer.ts"
 import { broken } from "#adapters/voice/shared/modelErrors.ts"
 import { FluxSession } from "./Flux.ts"
 import { NovaSession } from "./Nova.ts"
+import { tryDeepgramKey } from "./tryDeepgramKey.ts"
 
 const provider = "deepgram"
 /** Of Nova: a pause for so long ends a result, not a turn: https://developers.deepgram.com/docs/endpointing */
@@ -79,6 +80,7 @@ export const deepgram = defineRecognizer({
   },
   fields,
   check: addressFaults,
+  probe: tryDeepgramKey,
   recognizer: (config, { egress }) => ({
     provider,
     model: config.model,

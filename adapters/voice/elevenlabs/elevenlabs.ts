@@ -4,6 +4,7 @@ import { optionalText, token } from "#core/provider/Credential.ts"
 import { addressFaults } from "#adapters/voice/shared/BaseUrl.ts"
 import { hostedVoice, numberOf, voiceFields } from "#adapters/voice/shared/hostedVoice.ts"
 import { usualPatience } from "#adapters/voice/shared/SpokenReply.ts"
+import { tryElevenLabsKey } from "./tryElevenLabsKey.ts"
 
 const provider = "elevenlabs"
 /** The service refuses others. */
@@ -24,6 +25,7 @@ export const elevenlabsWith = (patience = usualPatience) =>
       language: optionalText({ label: "Language", description: "Such as de, for models of many languages. Empty: that of the text." })
     },
     check: addressFaults,
+    probe: tryElevenLabsKey,
     speaker: (config, { egress }) => {
       const { api_key, language, model, speed, voice } = config
       const rate = numberOf(speed)

@@ -11,6 +11,7 @@ import { textAt } from "#adapters/shared/Json.ts"
 import { AskedSession, type TextEar } from "#adapters/voice/shared/AskedSession.ts"
 import { addressFaults, baseUrlField, socketUrl } from "#adapters/voice/shared/BaseUrl.ts"
 import { openSession } from "#adapters/voice/shared/hostedRecognizer.ts"
+import { tryElevenLabsKey } from "./tryElevenLabsKey.ts"
 
 const provider = "elevenlabs"
 /** The service closes a connection on which it hears nothing for about 15 seconds. */
@@ -98,6 +99,7 @@ export const scribeWith = (keepAliveMillis = KEEP_ALIVE_MILLIS) =>
     manifest: { contract: 1, kind: "stt", provider, title: "ElevenLabs", description: "Scribe, by ElevenLabs." },
     fields,
     check: addressFaults,
+    probe: tryElevenLabsKey,
     recognizer: (config, { egress }) => ({
       provider,
       model: config.model,

@@ -9,7 +9,7 @@ import { openHosted, usualPatience } from "#adapters/voice/shared/hostedModel.ts
 import { faultsOf, modelFields, optionalKey } from "#adapters/voice/shared/modelFields.ts"
 import { askChat } from "./ChatAttempts.ts"
 import type { ChatSettings } from "./ChatRequest.ts"
-import { chatFields, chatSettingsOf, chatWords } from "./openai.ts"
+import { chatFields, chatSettingsOf, chatWords, tryChatKey } from "./openai.ts"
 import { ServerHabits } from "./ServerHabits.ts"
 
 interface Named {
@@ -56,6 +56,7 @@ const defined = (named: Named): LanguageModelProvider =>
     manifest: manifestOf(named),
     fields: fieldsOf(named),
     check: faultsOf,
+    probe: (config, { egress }) => tryChatKey(chatSettingsOf(config), egress),
     open: (config, host) => openNamed(named.provider, chatSettingsOf(config), host)
   })
 
@@ -72,6 +73,7 @@ const huggingface = defineLanguageModel({
     bill_to: optionalText({ label: "Bill to", description: "The organization that pays.", pattern: "^[A-Za-z0-9_.-]*$" })
   },
   check: faultsOf,
+  probe: (config, { egress }) => tryChatKey(chatSettingsOf(config), egress),
   open: (config, host) => {
     const plain = chatSettingsOf(config)
     // https://huggingface.co/docs/inference-providers/pricing
@@ -88,6 +90,11 @@ const baseUrlOf = (endpoint: string): string => {
   return bare.endsWith(azurePath) ? bare : bare + azurePath
 }
 
+const azureSettings = (config: Omit<Parameters<typeof chatSettingsOf>[0], "base_url"> & { readonly endpoint: string }): ChatSettings => {
+  const plain = chatSettingsOf({ ...config, base_url: baseUrlOf(config.endpoint) })
+  return { ...plain, headers: { "api-key": plain.apiKey } }
+}
+
 const azure = defineLanguageModel({
   manifest: manifestOf({ provider: "azure", title: "Azure OpenAI" }),
   fields: {
@@ -101,10 +108,8 @@ const azure = defineLanguageModel({
     faultsOf({ ...config, base_url: config.endpoint }).map((fault) =>
       fault.field === "base_url" ? { ...fault, field: "endpoint" } : fault
     ),
-  open: (config, host) => {
-    const plain = chatSettingsOf({ ...config, base_url: baseUrlOf(config.endpoint) })
-    return openNamed("azure", { ...plain, headers: { "api-key": plain.apiKey } }, host)
-  }
+  probe: (config, { egress }) => tryChatKey(azureSettings(config), egress),
+  open: (config, host) => openNamed("azure", azureSettings(config), host)
 })
 
 export const namedServers: ReadonlyArray<LanguageModelProvider> = [azure, huggingface, ...table.map(defined)]

@@ -6,6 +6,7 @@ import { addressFaults } from "#adapters/voice/shared/BaseUrl.ts"
 import { hostedVoice, numberOf, voiceFields } from "#adapters/voice/shared/hostedVoice.ts"
 import { optionalKey } from "#adapters/voice/shared/modelFields.ts"
 import { usualPatience } from "#adapters/voice/shared/SpokenReply.ts"
+import { tryBearerKey } from "./tryBearerKey.ts"
 
 interface Server {
   readonly provider: string
@@ -67,6 +68,7 @@ export const openaiVoices = (patience = usualPatience) =>
       },
       fields: fieldsOf(server),
       check: addressFaults,
+      probe: tryBearerKey,
       speaker: (config, { egress }) => {
         const { api_key, instructions, model, sample_rate, speed, voice } = config
         const settings = { speed: numberOf(speed), instructions: instructions === "" ? undefined : instructions }

@@ -14,6 +14,7 @@ import { openPosted } from "#adapters/voice/shared/PostedPassages.ts"
 import { openConnection } from "#adapters/voice/shared/ServiceConnection.ts"
 import { askTranscription } from "./askTranscription.ts"
 import { RealtimeSession, realtimeErrorIn } from "./RealtimeSession.ts"
+import { tryBearerKey } from "./tryBearerKey.ts"
 
 interface Server {
   readonly provider: string
@@ -99,6 +100,7 @@ export const openaiRecognizers = (patienceMillis = PATIENCE_MILLIS): ReadonlyArr
     manifest: manifestOf(openai),
     fields: openaiFields,
     check: addressFaults,
+    probe: tryBearerKey,
     recognizer: (config, { egress }) =>
       named(openai, config, (usesSocket(config) ? openRealtime : openPosts)(config, egress, patienceMillis))
   }),
@@ -106,6 +108,7 @@ export const openaiRecognizers = (patienceMillis = PATIENCE_MILLIS): ReadonlyArr
     manifest: manifestOf(speaches),
     fields: speachesFields,
     check: addressFaults,
+    probe: tryBearerKey,
     recognizer: (config, { egress }) => named(speaches, config, openPosts(config, egress, patienceMillis))
   })
 ]

@@ -24,6 +24,8 @@ const warmed = (connect: Connecting, options: https.AgentOptions & { readonly ho
 export interface ServiceConnection {
   /** A request that is not sent before its body is written with `end`. Undefined if the engine may not connect to the server. */
   readonly post: (path: string, headers: Readonly<Record<string, string>>) => http.ClientRequest | undefined
+  /** The same without a body. */
+  readonly get: (path: string, headers: Readonly<Record<string, string>>) => http.ClientRequest | undefined
 }
 
 interface Opened {
@@ -42,15 +44,16 @@ const opened = (base: URL, egress: Egress, idleMillis: number): Opened => {
   const options = { keepAlive: true, lookup, scheduling: "lifo", timeout: idleMillis } as const
   const place = { host: hostOf(base), port: portOf(base) }
   const agent = isSecure ? new https.Agent(options) : new http.Agent(options)
-  const begin = (path: string, headers: Readonly<Record<string, string>>) =>
-    (isSecure ? https : http).request({ agent, ...place, method: "POST", path, headers: { ...headers, host: base.host } })
+  const begin = (method: string) => (path: string, headers: Readonly<Record<string, string>>) => {
+    if (isRefused) return undefined
+    const request = (isSecure ? https : http).request({ agent, ...place, method, path, headers: { ...headers, host: base.host } })
+    return request.on("socket", (socket) => egress.pace?.(socket))
+  }
   return {
     agent,
     isRefused,
     options: { ...options, ...place },
-    connection: {
-      post: (path, headers) => (isRefused ? undefined : begin(path, headers).on("socket", (socket) => egress.pace?.(socket)))
-    }
+    connection: { post: begin("POST"), get: begin("GET") }
   }
 }
 

@@ -12,7 +12,8 @@ const MOST_BYTES = 1024 * 1024
 interface WholeRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Uint8Array
+  /** Undefined: something is read. */
+  readonly body: Uint8Array | undefined
   /** The text and the key in the request, which errors must not quote. */
   readonly sent: string
 }
@@ -22,7 +23,8 @@ export const wholeReply = (connection: ServiceConnection, request: WholeRequest)
   Effect.callback((resume) => {
     const { body, headers, path, sent } = request
     const fail = (error: ModelError) => resume(Effect.fail(error))
-    const outgoing = connection.post(path, { ...headers, "content-length": String(body.length) })
+    const outgoing =
+      body === undefined ? connection.get(path, headers) : connection.post(path, { ...headers, "content-length": String(body.length) })
     if (outgoing === undefined) return fail(misconfigured("the engine may not connect to this address"))
     outgoing.on("error", (error) => fail(unreachable(error)))
     outgoing.on("response", (response) => {
@@ -37,7 +39,8 @@ export const wholeReply = (connection: ServiceConnection, request: WholeRequest)
       response.on("error", () => fail(broken("the answer ended early")))
       response.on("end", () => resume(meaningOf(response, parseBytes(Buffer.concat(parts)), sent)))
     })
-    outgoing.end(body)
+    if (body === undefined) outgoing.end()
+    else outgoing.end(body)
     return Effect.sync(() => outgoing.destroy())
   })
 

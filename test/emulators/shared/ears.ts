@@ -23,23 +23,6 @@ export const linearIn = (data: Buffer): ReadonlyArray<Int16Array> =>
   framesOf(Int16Array.from({ length: Math.floor(data.length / 2) }, (_, at) => data.readInt16LE(at * 2)))
 export const mulawIn = (data: Buffer): ReadonlyArray<Int16Array> => framesOf(decode(data))
 
-/** Gaps within an utterance that a line may have. */
-const mostGapFrames = 20
-
-/** What is being said is transcribed once, where it begins, even if somebody asks for the text before it has ended. */
-class Utterances {
-  #text: string | undefined
-  #gapFrames = 0
-
-  /** Takes the text of the next frame. */
-  isContinuedBy(text: string | undefined): boolean {
-    const isSame = text === this.#text
-    this.#gapFrames = text === undefined ? this.#gapFrames + 1 : 0
-    if (text !== undefined || this.#gapFrames > mostGapFrames) this.#text = text
-    return isSame
-  }
-}
-
 interface EarOptions {
   readonly hasInterim: boolean
   /** After how much silence a result is final, unless only when it is asked for. */
@@ -52,7 +35,8 @@ export class Ear {
   readonly #tell: (result: Result) => void
   #frames = 0
   #texts: Array<string> = []
-  readonly #utterance = new Utterances()
+  /** What is being said, as far as its beginning has been heard. */
+  #said = ""
   #from = 0
   #until = 0
   #newFrames = 0
@@ -78,7 +62,8 @@ export class Ear {
   #frame(samples: Int16Array): void {
     const { endpointFrames = Number.POSITIVE_INFINITY, hasInterim } = this.#options
     const text = this.#speech.textIn(samples)
-    const isGoingOn = this.#utterance.isContinuedBy(text)
+    const isGoingOn = text === "" || text === this.#said
+    if (text !== undefined) this.#said = text
     this.#frames++
     if (text === undefined) {
       if (this.#texts.length > 0 && this.#frames * frameSeconds - this.#until >= endpointFrames * frameSeconds) this.finish(false)
@@ -116,7 +101,8 @@ export class TurnEar {
   readonly #speech: MarkedSpeech
   readonly #tell: (sign: TurnSign, text: string) => void
   #texts: Array<string> = []
-  readonly #utterance = new Utterances()
+  /** What is being said, as far as its beginning has been heard. */
+  #said = ""
   #silence = 0
 
   /** `tell` is given the text of the turn so far. */
@@ -133,7 +119,8 @@ export class TurnEar {
 
   #frame(samples: Int16Array): void {
     const text = this.#speech.textIn(samples)
-    const isGoingOn = this.#utterance.isContinuedBy(text)
+    const isGoingOn = text === "" || text === this.#said
+    if (text !== undefined) this.#said = text
     if (text === undefined) {
       this.#silence++
       if (this.#texts.length > 0 && this.#silence === eagerFrames) this.#sign("eager")
