@@ -65,7 +65,7 @@ t.test("given 200 contacts with every kind of callee, when their campaign is sta
     )
     t.strictSame(
       // A machine that is busy with other tests may be late with speech, and then the log says so.
-      done.logs.map(({ event }) => event).filter((event) => event !== "greeting_missed"),
+      done.logs.map(({ event }) => event).filter((event) => !["conversation_slow", "greeting_missed"].includes(event)),
       ["campaign_created", "source_sync_completed", "campaign_started", "campaign_completed"]
     )
   })
