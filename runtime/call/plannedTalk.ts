@@ -56,7 +56,12 @@ export const plannedTalk = Effect.fnUntraced(function* (
 
 const mostKeyterms = 100
 
-const hintsWith = (configurations: JsonObject, embedded: JsonObject, { expected, language }: ChosenServices) => {
+/** What callees may say at each node, for recognizers. */
+export const hintsWith = (
+  configurations: JsonObject,
+  embedded: JsonObject,
+  { expected, language }: Pick<ChosenServices, "expected" | "language">
+) => {
   const { dictionary } = configurations
   const words = typeof dictionary === "string" ? dictionary.split(",").map((word) => word.trim()) : []
   const always = {

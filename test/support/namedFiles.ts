@@ -72,6 +72,7 @@ export const realTime: ReadonlyMap<string, string> = new Map(
     "journey/generatedAsterisk":
       "callees on a real Asterisk measure how loud they hear the agent within eight seconds, and its AMD listens to them",
     "journey/redis": redis,
+    "journey/talkAloud": "a recording speaks to an agent that must have fallen silent by then",
     "journey/unkeptCalls": "callees and agents listen to each other, and what they say is looked for in the recording",
     "runtime/redis": redis,
     "runtime/redisFeedback": redis,
