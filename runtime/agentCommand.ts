@@ -1,7 +1,7 @@
 /** Shared parts of the commands that try out an agent: the agent, its contact's variables, and the model. */
 import { lookup } from "node:dns"
 import { readFile } from "node:fs/promises"
-import { Cause, Effect, Layer, References } from "effect"
+import { Cause, Effect, Layer } from "effect"
 import { embedded } from "#adapters/voice/embedded/embedded.ts"
 import { openai } from "#adapters/voice/openai/openai.ts"
 import { compile } from "#core/agent/conversation/ConversationGraph.ts"
@@ -14,13 +14,7 @@ import { EgressPolicy } from "#core/egress/Egress.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
 import type { OpenLanguageModel } from "#core/model/LanguageModel.ts"
 import { toolTypes } from "#core/tool/Tool.ts"
-import { none, ServiceRegistry } from "#core/model/ServiceRegistry.ts"
-import { hintsWith } from "./call/plannedTalk.ts"
-import { Config } from "./config/config.ts"
 import { askService } from "./conversation/HttpTools.ts"
-import * as plugins from "./plugins.ts"
-import { spokenTalk } from "./terminal/spokenTalk.ts"
-import { FliteVoices } from "./voice/FliteVoices.ts"
 import { WebhookSender } from "./webhook/WebhookSender.ts"
 
 /** The command was called with an argument that it cannot use. */
@@ -119,7 +113,7 @@ export const contextOf = (pairs: ReadonlyArray<string>): JsonObject =>
   )
 
 /** The user of the command may connect to anything this machine can reach. */
-const host = { egress: { refuses: () => false, lookup: () => lookup, maySendTo: () => true } }
+export const host = { egress: { refuses: () => false, lookup: () => lookup, maySendTo: () => true } }
 
 export const modelOptions = { model: { type: "string" }, url: { type: "string" } } as const
 
@@ -127,32 +121,8 @@ export const modelOptions = { model: { type: "string" }, url: { type: "string" }
 export const modelOf = ({ model, url }: { readonly model?: string; readonly url?: string }): OpenLanguageModel =>
   model === undefined ? embedded.open({}, host) : openai.open({ model, base_url: url, api_key: process.env["LLM_API_KEY"] ?? "none" }, host)
 
-/** The services of an engine with this environment. */
-const services = plugins.layer.pipe(Layer.provideMerge(FliteVoices.layer()), Layer.provide(Config.layer))
-const whileFetched = "1 second"
-
-/** The recognizer that an engine on this machine uses by default, once it is there. */
-const recognizerHere = Effect.fnUntraced(function* (write: (line: string) => void) {
-  const registry = yield* ServiceRegistry
-  const provider = registry.find("stt", registry.defaults.stt)
-  const why = provider?.unready?.()
-  if (why !== undefined) write(`${why}: waiting for it`)
-  while (provider?.unready?.() !== undefined) yield* Effect.sleep(whileFetched)
-  if (provider === undefined || provider.manifest.provider === none)
-    return yield* Effect.die(new WrongUse("Nobody can be heard: HEARING is off, and PocketSphinx is not installed"))
-  return provider.recognizer({}, host)
-})
-
-interface Spoken extends Omit<Parameters<typeof spokenTalk>[0], "hearing" | "hintsAt" | "model"> {
-  readonly model: Parameters<typeof modelOf>[0]
-}
-/** Holds a conversation by voice, with the services of this machine. */
-export const talkAloud = (given: Spoken) =>
-  Effect.gen(function* () {
-    const { expected } = given.model.model === undefined ? embedded : openai
-    const hintsAt = hintsWith({}, given.plan.settings.embedded, { expected, language: "en-US" })
-    return yield* spokenTalk({ ...given, hintsAt, model: modelOf(given.model), hearing: yield* recognizerHere(given.write) })
-  }).pipe(Effect.provide(services), Effect.provideService(References.MinimumLogLevel, "Warn"))
+/** What callees may say to that model, for recognizers. */
+export const expectedBy = ({ model }: Parameters<typeof modelOf>[0]) => (model === undefined ? embedded : openai).expected
 
 const sender = WebhookSender.layer.pipe(
   Layer.provide(Layer.succeed(EgressPolicy, { webhooks: host.egress, trunksOf: () => Effect.succeed(host.egress) }))

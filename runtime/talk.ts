@@ -15,7 +15,7 @@ import { parseArgs } from "node:util"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect } from "effect"
 import type { JsonObject } from "#core/Json.ts"
-import { contextOf, explained, modelOf, modelOptions, planOf, runTool, talkAloud, WrongUse } from "./agentCommand.ts"
+import { contextOf, explained, modelOf, modelOptions, planOf, runTool, WrongUse } from "./agentCommand.ts"
 import { textTalk } from "./conversation/textTalk.ts"
 import { type Callee, calleeHere, recordedCallee, soundOf } from "./terminal/callees.ts"
 import { stereoWav } from "./terminal/stereoWav.ts"
@@ -80,6 +80,8 @@ const talk = Effect.gen(function* () {
   const context = { ...examples, ...agent.context, ...contextOf(values.with ?? []) }
   if (!values.voice) return yield* inWriting({ plan, context, model: yield* modelOf(values) })
   const callee = yield* Effect.promise(() => calleeIn(values.wav))
+  // Not before it is needed: it brings an engine's services with it.
+  const { talkAloud } = yield* Effect.promise(() => import("./talkAloud.ts"))
   const gathered = yield* talkAloud({ plan, context, model: values, runTool, callee, write })
   const { save } = values
   if (save !== undefined) yield* Effect.promise(() => writeFile(save, stereoWav(callee.line.sides())))
