@@ -1,44 +1,21 @@
 /** The client of Anthropic's Messages: its requests, what it reads from the events, and the ways in which the service fails. */
 import { Effect } from "effect"
-import t, { type Test } from "tap"
+import t from "tap"
 import { anthropicWith } from "#adapters/voice/anthropic/anthropic.ts"
-import type { LanguageModel, ModelError, ModelMessage, ModelRequest } from "#core/model/LanguageModel.ts"
+import type { ModelRequest } from "#core/model/LanguageModel.ts"
 import { AnthropicEmulator } from "#test/emulators/anthropic/AnthropicEmulator.ts"
-import { begin, errorBody, event, openText, ping, type ScriptedMessage, streamed } from "#test/emulators/anthropic/messages.ts"
-import { json, type RawReply } from "#test/emulators/shared/ModelEmulator.ts"
-import { webhooksOf } from "#test/support/egress.ts"
-import { runLive } from "#test/support/run.ts"
-import { aRequest, answered, callsOf, idsOf, remembered, textOf } from "./modelScene.ts"
+import { begin, errorBody, event, openText, ping, streamed } from "#test/emulators/anthropic/messages.ts"
+import { json } from "#test/emulators/shared/ModelEmulator.ts"
+import { acceptsAnyConversation, type Failing, failsAsItSays, givesUp, never, toldOf } from "./modelRules.ts"
+import { answered, aRequest, booked, callsOf, done, extraction, heard, idsOf, modelOf, remembered, said, textOf } from "./modelScene.ts"
 
 const apiKey = "sk-ant-emulated-k3y"
-const generous = { firstToken: 120_000, betweenTokens: 120_000, total: 240_000 }
-const open = webhooksOf({ privateWebhooks: true })
-type Scene = { readonly config?: Readonly<Record<string, unknown>>; readonly limits?: typeof generous }
-
-const withModel = async <A>(
-  t: Test,
-  { config, limits = generous }: Scene,
-  use: (model: LanguageModel, emulator: AnthropicEmulator) => Effect.Effect<A>
-): Promise<A> => {
-  const emulator = await AnthropicEmulator.start({ apiKey })
-  t.teardown(() => emulator.stop())
-  const settings = { api_key: apiKey, base_url: emulator.origin, model: "emulated", ...config }
-  return runLive(Effect.flatMap(anthropicWith(limits).open(settings, { egress: open }), (model) => use(model, emulator)).pipe(Effect.orDie))
-}
-const answerTo = (t: Test, reply: ScriptedMessage | RawReply, request: ModelRequest = aRequest, scene: Scene = {}) =>
-  withModel(t, scene, (model, emulator) => {
-    emulator.script(reply)
-    return Effect.map(answered(model, request), (answer) => ({ ...answer, asked: emulator.requests }))
-  })
-
-const call = { id: "c1", name: "booked", arguments: { day: "Friday" } }
-const said = (text: string, ...calls: ReadonlyArray<typeof call>): ModelMessage => ({
-  _tag: "Assistant",
-  text,
-  calls,
-  wasInterrupted: false
+const { answerTo, withModel } = modelOf({
+  start: () => AnthropicEmulator.start({ apiKey }),
+  providerWith: anthropicWith,
+  configOf: ({ origin }: AnthropicEmulator) => ({ api_key: apiKey, base_url: origin, model: "emulated" })
 })
-const heard = (text: string): ModelMessage => ({ _tag: "User", text })
+
 const cached = { cache_control: { type: "ephemeral" } }
 const text = (words: string, mark = {}) => ({ type: "text", text: words, ...mark })
 
@@ -54,8 +31,8 @@ t.test(
           said("Hello."),
           said("Which day?"),
           heard("Friday"),
-          said("", call, { ...call, id: "c2", name: "refused" }),
-          { _tag: "ToolResult", callId: "c1", name: "booked", result: { status: "done" } },
+          said("", booked, { ...booked, id: "c2", name: "refused" }),
+          done,
           heard("Well?")
         ]
       },
@@ -63,7 +40,7 @@ t.test(
     )
     t.equal(error, undefined)
     t.match(asked, [{ path: "/v1/messages", headers: { "x-api-key": apiKey, "anthropic-version": "2023-06-01" } }])
-    const [booked, refused] = aRequest.tools.map(({ description, name, parameters }) => ({ name, description, input_schema: parameters }))
+    const [agrees, refused] = aRequest.tools.map(({ description, name, parameters }) => ({ name, description, input_schema: parameters }))
     t.strictSame(asked[0]?.body, {
       temperature: 0.2,
       max_tokens: 80,
@@ -71,7 +48,7 @@ t.test(
       model: "emulated",
       stream: true,
       system: [text("Be brief.", cached)],
-      tools: [booked, { ...refused, ...cached }],
+      tools: [agrees, { ...refused, ...cached }],
       messages: [
         { role: "user", content: [text("(The call begins.)")] },
         { role: "assistant", content: [text("Hello."), text("Which day?")] },
@@ -96,23 +73,10 @@ t.test(
   }
 )
 
-t.test("given any conversation, then the service accepts it", async (t) => {
-  const result: ModelMessage = { _tag: "ToolResult", callId: "c1", name: "booked", result: {} }
-  const conversations: Readonly<Record<string, ReadonlyArray<ModelMessage>>> = {
-    "nothing was said": [],
-    "the agent alone has spoken": [said("Hello.")],
-    "the callee said nothing": [said("Hello."), heard(" ")],
-    "the agent speaks before the result": [said("One moment.", call), said("Still there?"), heard("Yes"), result],
-    "a result has lost its call": [result, heard("Hello")],
-    "the call is the last": [heard("Hello"), said("", call)]
-  }
-  for (const [what, messages] of Object.entries(conversations))
-    for (const more of [{}, { tools: [], purpose: "check_in" } as const, { instructions: "" }])
-      t.equal((await answerTo(t, { text: ["Yes."] }, { ...aRequest, messages, ...more })).error, undefined, what)
-})
+t.test("given any conversation, then the service accepts it", (t) => acceptsAnyConversation(t, answerTo))
 
 t.test("given no tools on offer, then none can be called, and nothing is cached", async (t) => {
-  const request: ModelRequest = { ...aRequest, tools: [], purpose: "farewell", messages: [heard("Hello"), said("", call), heard("Bye")] }
+  const request: ModelRequest = { ...aRequest, tools: [], purpose: "farewell", messages: [heard("Hello"), said("", booked), heard("Bye")] }
   const { asked } = await answerTo(t, { text: ["Bye."] }, request)
   t.match(asked, [{ body: { tools: [{ name: "booked" }], tool_choice: { type: "none" } } }])
   t.notMatch(JSON.stringify(asked), /cache_control/)
@@ -187,8 +151,6 @@ t.test("given a model that thinks, then its thoughts are not spoken, and come ba
 })
 
 t.test("given variables that are asked for, then the only tool is forced, and text will do", async (t) => {
-  const tool = { name: "save", description: "", parameters: { type: "object", properties: { day: { type: "string" } } } }
-  const extraction: ModelRequest = { ...aRequest, purpose: "extract", tools: [tool] }
   const { asked, parts } = await answerTo(t, { uses: [{ name: "save", input: ['{"day":"Friday"}'] }] }, extraction)
   t.match(asked, [{ body: { tool_choice: { type: "tool", name: "save" } } }])
   t.strictSame(callsOf(parts), [["save", { day: "Friday" }]])
@@ -205,14 +167,13 @@ t.test("given a list of keys of which one is refused, then the other is used", a
   )
 })
 
-const canary = "Quetzalcoatl"
-const told = `messages.0: "${canary}" of ${apiKey} is bad: +15551234567`
+const told = toldOf(apiKey)
 const begun = [begin(), ...openText("One")]
 const inCall = event({ type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "a", name: "booked", input: {} } })
 const halfInput = event({ type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"da' } })
 const failed = (status: number, type: string, message = told, headers = {}) => json(errorBody(type, message), status, headers)
 const broken = { reason: "broken", isRetryable: true } as const
-const failing: ReadonlyArray<readonly [what: string, reply: RawReply, error: Partial<ModelError>]> = [
+const failing: ReadonlyArray<Failing> = [
   ["a wrong key", failed(401, "authentication_error"), { reason: "auth", isRetryable: false, message: "HTTP 401 authentication_error" }],
   ["no permission", failed(403, "permission_error"), { reason: "auth", isRetryable: false }],
   ["no credit", failed(400, "invalid_request_error", "Your credit balance is too low"), { reason: "credit", isRetryable: false }],
@@ -235,26 +196,13 @@ const failing: ReadonlyArray<readonly [what: string, reply: RawReply, error: Par
   ["half a call", { pieces: [begin(), inCall, halfInput], ending: "reset" }, { reason: "unreachable", isRetryable: true }]
 ]
 
-t.test("given a service that fails, then the error says why, and nothing of what was sent", async (t) => {
-  const request: ModelRequest = { ...aRequest, messages: [heard(canary)] }
-  for (const [what, reply, expected] of failing) {
-    const { error } = await answerTo(t, reply, request)
-    t.match(error ?? {}, expected, what)
-    for (const secret of [apiKey, canary, "15551234567"]) t.notOk(JSON.stringify(error ?? {}).includes(secret), `${what}: no ${secret}`)
-  }
-})
+t.test("given a service that fails, then the error says why, and nothing of what was sent", (t) =>
+  failsAsItSays(t, answerTo, apiKey, failing)
+)
 
 t.test("given a service that is silent, then the answer is given up", async (t) => {
-  const never = new Promise(() => {})
-  const late = async (what: string, pieces: RawReply["pieces"], patience: Partial<typeof generous>, message: string) => {
-    const { error } = await answerTo(t, { pieces }, aRequest, { limits: { ...generous, ...patience } })
-    t.match(error, { reason: "timeout", isRetryable: true, message }, what)
-  }
-  await late(
-    "pings alone",
-    [begin(), ...Array.from({ length: 200 }, () => [ping, 20]).flat(), never],
-    { firstToken: 100 },
-    "the answer did not begin in time"
-  )
-  await late("a pause", [...begun, never], { betweenTokens: 50 }, "the answer did not continue in time")
+  const late = givesUp(t, answerTo)
+  const pings = Array.from({ length: 200 }, () => [ping, 20]).flat()
+  await late("pings alone", { pieces: [begin(), ...pings, never] }, { firstToken: 100 }, "did not begin")
+  await late("a pause", { pieces: [...begun, never] }, { betweenTokens: 50 }, "did not continue")
 })

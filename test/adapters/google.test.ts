@@ -1,45 +1,20 @@
 /** The client of Gemini: its requests, what it reads from the chunks, and the ways in which the service fails. */
 import { Effect } from "effect"
-import t, { type Test } from "tap"
+import t from "tap"
 import { googleWith } from "#adapters/voice/google/google.ts"
-import type { LanguageModel, ModelError, ModelMessage, ModelRequest } from "#core/model/LanguageModel.ts"
-import { blocked, chunk, errorBody, event, invalidKey, quotaExceeded, type ScriptedContent } from "#test/emulators/google/contents.ts"
+import { blocked, chunk, errorBody, event, invalidKey, quotaExceeded } from "#test/emulators/google/contents.ts"
 import { GoogleEmulator } from "#test/emulators/google/GoogleEmulator.ts"
-import { json, type RawReply } from "#test/emulators/shared/ModelEmulator.ts"
-import { webhooksOf } from "#test/support/egress.ts"
-import { runLive } from "#test/support/run.ts"
-import { aRequest, answered, callsOf, idsOf, remembered, textOf } from "./modelScene.ts"
+import { json } from "#test/emulators/shared/ModelEmulator.ts"
+import { acceptsAnyConversation, type Failing, failsAsItSays, givesUp, never, toldOf } from "./modelRules.ts"
+import { answered, aRequest, booked, callsOf, done, extraction, heard, idsOf, modelOf, remembered, said, textOf } from "./modelScene.ts"
 
 const apiKey = "AIza-emulated-k3y"
-const generous = { firstToken: 120_000, betweenTokens: 120_000, total: 240_000 }
-const open = webhooksOf({ privateWebhooks: true })
-type Scene = { readonly config?: Readonly<Record<string, unknown>>; readonly limits?: typeof generous }
-
-const withModel = async <A>(
-  t: Test,
-  { config, limits = generous }: Scene,
-  use: (model: LanguageModel, emulator: GoogleEmulator) => Effect.Effect<A>
-): Promise<A> => {
-  const emulator = await GoogleEmulator.start({ apiKey })
-  t.teardown(() => emulator.stop())
-  const settings = { api_key: apiKey, base_url: emulator.origin, ...config }
-  return runLive(Effect.flatMap(googleWith(limits).open(settings, { egress: open }), (model) => use(model, emulator)).pipe(Effect.orDie))
-}
-const answerTo = (t: Test, reply: ScriptedContent | RawReply, request: ModelRequest = aRequest, scene: Scene = {}) =>
-  withModel(t, scene, (model, emulator) => {
-    emulator.script(reply)
-    return Effect.map(answered(model, request), (answer) => ({ ...answer, asked: emulator.requests }))
-  })
-
-const call = { id: "c1", name: "booked", arguments: { day: "Friday" } }
-const said = (text: string, ...calls: ReadonlyArray<typeof call>): ModelMessage => ({
-  _tag: "Assistant",
-  text,
-  calls,
-  wasInterrupted: false
+const { answerTo, withModel } = modelOf({
+  start: () => GoogleEmulator.start({ apiKey }),
+  providerWith: googleWith,
+  configOf: ({ origin }: GoogleEmulator) => ({ api_key: apiKey, base_url: origin })
 })
-const heard = (text: string): ModelMessage => ({ _tag: "User", text })
-const result: ModelMessage = { _tag: "ToolResult", callId: "c1", name: "booked", result: { status: "done" } }
+
 const older = { model: "gemini-2.5-flash" }
 
 t.test("given a conversation with calls, then the request is as the vendor documents it", async (t) => {
@@ -47,8 +22,8 @@ t.test("given a conversation with calls, then the request is as the vendor docum
     said("Hello."),
     said("Which day?"),
     heard("Friday"),
-    said("", call, { ...call, id: "c2", name: "refused" }),
-    result,
+    said("", booked, { ...booked, id: "c2", name: "refused" }),
+    done,
     heard("Well?")
   ]
   const day = { name: "2_weeks", description: "Later", parameters: { type: "object", properties: { day: { type: "string" } } } }
@@ -93,20 +68,7 @@ t.test("given a conversation with calls, then the request is as the vendor docum
   })
 })
 
-t.test("given any conversation, then the service accepts it", async (t) => {
-  const conversations: Readonly<Record<string, ReadonlyArray<ModelMessage>>> = {
-    "nothing was said": [],
-    "the agent alone has spoken": [said("Hello.")],
-    "the callee said nothing": [said("Hello."), heard(" ")],
-    "the agent speaks before the result": [said("One moment.", call), said("Still there?"), heard("Yes"), result],
-    "a result has lost its call": [result, heard("Hello")],
-    "another model made the calls": [heard("Hello"), said("", call, { ...call, id: "c2" }), result]
-  }
-  for (const [what, messages] of Object.entries(conversations))
-    for (const more of [{}, { tools: [], purpose: "check_in" } as const, { instructions: "" }])
-      for (const config of [{}, older])
-        t.equal((await answerTo(t, { text: ["Yes."] }, { ...aRequest, messages, ...more }, { config })).error, undefined, what)
-})
+t.test("given any conversation, then the service accepts it", (t) => acceptsAnyConversation(t, answerTo, [{}, older]))
 
 t.test("given a model that can think, then it thinks as little as it can", async (t) => {
   const thought = async (model: string) => {
@@ -184,8 +146,6 @@ t.test("given calls with signatures, then each comes back where it was", async (
 })
 
 t.test("given variables that are asked for, then the only tool is forced, and text will do", async (t) => {
-  const tool = { name: "save", description: "", parameters: { type: "object", properties: { day: { type: "string" } } } }
-  const extraction: ModelRequest = { ...aRequest, purpose: "extract", tools: [tool] }
   const { asked, parts } = await answerTo(t, { calls: [{ name: "save", args: { day: "Friday" } }] }, extraction)
   t.match(asked, [{ body: { toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["save"] } } } }])
   t.strictSame(callsOf(parts), [["save", { day: "Friday" }]])
@@ -193,12 +153,11 @@ t.test("given variables that are asked for, then the only tool is forced, and te
   t.strictSame(callsOf(written), [["save", { day: "Friday" }]])
 })
 
-const canary = "Quetzalcoatl"
-const told = `contents[0]: "${canary}" of ${apiKey} is bad: +15551234567`
+const told = toldOf(apiKey)
 const begun = [event(chunk([{ text: "One" }]))]
 const failed = (code: number, status: string) => json(errorBody(code, status, told), code)
 const broken = { reason: "broken", isRetryable: true } as const
-const failing: ReadonlyArray<readonly [what: string, reply: RawReply, error: Partial<ModelError>]> = [
+const failing: ReadonlyArray<Failing> = [
   ["a wrong key", json(invalidKey, 400), { reason: "auth", isRetryable: false, message: "HTTP 400 INVALID_ARGUMENT API_KEY_INVALID" }],
   ["no permission", failed(403, "PERMISSION_DENIED"), { reason: "auth", isRetryable: false }],
   ["no bill", failed(400, "FAILED_PRECONDITION"), { reason: "credit", isRetryable: false }],
@@ -221,21 +180,12 @@ const failing: ReadonlyArray<readonly [what: string, reply: RawReply, error: Par
   ["nothing at all", { pieces: [] }, broken]
 ]
 
-t.test("given a service that fails, then the error says why, and nothing of what was sent", async (t) => {
-  const request: ModelRequest = { ...aRequest, messages: [heard(canary)] }
-  for (const [what, reply, expected] of failing) {
-    const { error } = await answerTo(t, reply, request)
-    t.match(error, expected, what)
-    for (const secret of [apiKey, canary, "15551234567"]) t.notOk(JSON.stringify(error).includes(secret), `${what}: no ${secret}`)
-  }
-})
+t.test("given a service that fails, then the error says why, and nothing of what was sent", (t) =>
+  failsAsItSays(t, answerTo, apiKey, failing)
+)
 
 t.test("given a service that is silent, then the answer is given up", async (t) => {
-  const never = new Promise(() => {})
-  const late = async (what: string, pieces: RawReply["pieces"], patience: Partial<typeof generous>, message: string) => {
-    const { error } = await answerTo(t, { pieces }, aRequest, { limits: { ...generous, ...patience } })
-    t.match(error, { reason: "timeout", isRetryable: true, message }, what)
-  }
-  await late("nothing", [never], { firstToken: 100 }, "the answer did not begin in time")
-  await late("a pause", [...begun, never], { betweenTokens: 50 }, "the answer did not continue in time")
+  const late = givesUp(t, answerTo)
+  await late("nothing", { pieces: [never] }, { firstToken: 100 }, "did not begin")
+  await late("a pause", { pieces: [...begun, never] }, { betweenTokens: 50 }, "did not continue")
 })

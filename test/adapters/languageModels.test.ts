@@ -14,7 +14,7 @@ import { chunk as geminiChunk, event as geminiEvent, type ScriptedContent } from
 import { GoogleEmulator } from "#test/emulators/google/GoogleEmulator.ts"
 import { type Completion, chunk, event } from "#test/emulators/openai/completions.ts"
 import { OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
-import type { RawReply } from "#test/emulators/shared/ModelEmulator.ts"
+import type { ModelEmulator, RawReply } from "#test/emulators/shared/ModelEmulator.ts"
 import { webhooksOf } from "#test/support/egress.ts"
 
 const egress = webhooksOf({ privateWebhooks: true })
@@ -36,19 +36,6 @@ const messageOf = ({ call, hangs = false, text }: ScriptedAnswer): ScriptedMessa
   }
 }
 
-const emulatedAnthropic = async (): Promise<ModelWorld> => {
-  const emulator = await AnthropicEmulator.start({ apiKey: "sk-ant-right-key" })
-  const config = { api_key: "sk-ant-right-key", base_url: emulator.origin, model: "emulated" }
-  return {
-    config,
-    egress,
-    script: (answer) => emulator.script(messageOf(answer)),
-    wrongConfig: { ...config, api_key: "sk-ant-wrong-key" },
-    givenUp: () => emulator.untilAbandoned(),
-    close: () => emulator.stop()
-  }
-}
-
 const contentOf = ({ call, hangs = false, text }: ScriptedAnswer): ScriptedContent | RawReply => {
   if (hangs) return { pieces: [geminiEvent(geminiChunk([{ text }]))], ending: "hang" }
   return {
@@ -57,30 +44,31 @@ const contentOf = ({ call, hangs = false, text }: ScriptedAnswer): ScriptedConte
   }
 }
 
-const emulatedGoogle = async (): Promise<ModelWorld> => {
-  const emulator = await GoogleEmulator.start({ apiKey: "AIza-right-key" })
-  const config = { api_key: "AIza-right-key", base_url: emulator.origin }
-  return {
-    config,
-    egress,
-    script: (answer) => emulator.script(contentOf(answer)),
-    wrongConfig: { ...config, api_key: "AIza-wrong-key" },
-    givenUp: () => emulator.untilAbandoned(),
-    close: () => emulator.stop()
-  }
+const apiKey = "the-right-key"
+/** The world of a client at this emulator, which the configuration leads to. */
+const worldOf = <Answer extends object, Body>(
+  emulator: ModelEmulator<Answer, Body>,
+  where: object,
+  replyTo: (answer: ScriptedAnswer) => Answer | RawReply
+): ModelWorld => ({
+  config: { api_key: apiKey, ...where },
+  egress,
+  script: (answer) => emulator.script(replyTo(answer)),
+  wrongConfig: { api_key: "a-wrong-key", ...where },
+  givenUp: () => emulator.untilAbandoned(),
+  close: () => emulator.stop()
+})
+const emulatedAnthropic = async () => {
+  const emulator = await AnthropicEmulator.start({ apiKey })
+  return worldOf(emulator, { base_url: emulator.origin, model: "emulated" }, messageOf)
 }
-
-const emulated = async (): Promise<ModelWorld> => {
-  const emulator = await OpenAiEmulator.start({ apiKey: "sk-right-key" })
-  const config = { api_key: "sk-right-key", base_url: emulator.url, model: "emulated" }
-  return {
-    config,
-    egress,
-    script: (answer) => emulator.script(replyOf(answer)),
-    wrongConfig: { ...config, api_key: "sk-wrong-key" },
-    givenUp: () => emulator.untilAbandoned(),
-    close: () => emulator.stop()
-  }
+const emulatedGoogle = async () => {
+  const emulator = await GoogleEmulator.start({ apiKey })
+  return worldOf(emulator, { base_url: emulator.origin }, contentOf)
+}
+const emulated = async () => {
+  const emulator = await OpenAiEmulator.start({ apiKey })
+  return worldOf(emulator, { base_url: emulator.url, model: "emulated" }, replyOf)
 }
 
 const providers: ReadonlyArray<readonly [LanguageModelProvider, () => Promise<ModelWorld>, ReadonlyArray<string>]> = [

@@ -10,23 +10,16 @@ import { runLive } from "#test/support/run.ts"
 import { trust } from "#test/support/tlsCertificate.ts"
 import { startTlsFront } from "#test/support/tlsFront.ts"
 import { untilTrue } from "#test/support/until.ts"
-import { aRequest, answered, callsOf, idsOf, textOf } from "./modelScene.ts"
-import { answerTo, apiKey, delta, open, withModel } from "./openaiScene.ts"
+import { answered, aRequest, booked, callsOf, done, extraction, heard, idsOf, open, said, textOf } from "./modelScene.ts"
+import { answerTo, apiKey, delta, withModel } from "./openaiScene.ts"
 
 t.test("the request is as the vendor documents it", async (t) => {
-  const call = { id: "c1", name: "booked", arguments: { day: "Friday" } }
-  const lost = { id: "c2", name: "refused", arguments: {} }
   const { asked, parts } = await answerTo(
     t,
     { text: ["Fine."] },
     {
       ...aRequest,
-      messages: [
-        { _tag: "Assistant", text: "Which day?", calls: [], wasInterrupted: false },
-        { _tag: "User", text: "Friday" },
-        { _tag: "Assistant", text: "", calls: [call, lost], wasInterrupted: false },
-        { _tag: "ToolResult", callId: "c1", name: "booked", result: { status: "done" } }
-      ]
+      messages: [said("Which day?"), heard("Friday"), said("", booked, { id: "c2", name: "refused", arguments: {} }), done]
     },
     { config: { temperature: 0.2, max_tokens: "80", extra_body: '{"reasoning_effort":"none","model":"other"}' } }
   )
@@ -92,17 +85,12 @@ t.test("a stream as the vendor sends it", async (t) => {
 
 t.test("an id that the conversation already has is replaced", async (t) => {
   const call = { id: "call_0", name: "refused", arguments: {} }
-  const messages: ModelRequest["messages"] = [
-    { _tag: "Assistant", text: "", calls: [call], wasInterrupted: false },
-    { _tag: "ToolResult", callId: "call_0", name: "refused", result: {} }
-  ]
+  const messages: ModelRequest["messages"] = [said("", call), { _tag: "ToolResult", callId: "call_0", name: "refused", result: {} }]
   const { parts } = await answerTo(t, { calls: [{ id: "call_0", name: "booked", arguments: [] }] }, { ...aRequest, messages })
   t.match(idsOf(parts), [/^[a-z0-9]{9}$/])
 })
 
 t.test("variables", async (t) => {
-  const tool = { name: "save", description: "", parameters: { type: "object", properties: { day: { type: "string" } } } }
-  const extraction: ModelRequest = { ...aRequest, purpose: "extract", tools: [tool] }
   const { asked, parts } = await answerTo(t, { calls: [{ name: "save", arguments: ['{"day":"Friday"}'] }] }, extraction)
   t.match(asked, [{ body: { tool_choice: { type: "function", function: { name: "save" } } } }])
   t.strictSame(callsOf(parts), [["save", { day: "Friday" }]])

@@ -12,17 +12,12 @@ import { json, type RawReply } from "#test/emulators/shared/ModelEmulator.ts"
 import { modelServers } from "#test/emulators/openai/servers.ts"
 import { forAllOf } from "#test/support/forAll.ts"
 import { runLive } from "#test/support/run.ts"
-import { aRequest, answered, callsOf, textOf } from "./modelScene.ts"
-import { answerTo, fragment, open, raw, stopped } from "./openaiScene.ts"
+import { answered, aRequest, callsOf, extraction as ofVariables, open, said, textOf } from "./modelScene.ts"
+import { answerTo, fragment, raw, stopped } from "./openaiScene.ts"
 
 const limits = { firstToken: 120_000, betweenTokens: 120_000, total: 240_000 }
-const agentSays = (text: string): ModelMessage => ({ _tag: "Assistant", text, calls: [], wasInterrupted: false })
-const greeted: ModelRequest = { ...aRequest, messages: [agentSays("Hello."), agentSays("Are you there?")] }
-const extraction: ModelRequest = {
-  ...greeted,
-  purpose: "extract",
-  tools: [{ name: "save", description: "", parameters: { type: "object", properties: { day: { type: "string" } } } }]
-}
+const greeted: ModelRequest = { ...aRequest, messages: [said("Hello."), said("Are you there?")] }
+const extraction: ModelRequest = { ...ofVariables, messages: greeted.messages }
 
 /** A model of a server with this quirk, which a new engine does not know yet. */
 const emulated = async (t: Test, what: string) => {
@@ -142,7 +137,7 @@ t.test("given members that the protocol does not know", async (t) => {
   )
   const call = { id: "a", name: "booked", arguments: {}, members: ofCall }
   const messages: ModelRequest["messages"] = [
-    { ...agentSays("Well."), calls: [call], members } as ModelMessage,
+    { ...said("Well."), calls: [call], members } as ModelMessage,
     { _tag: "ToolResult", callId: "a", name: "booked", result: {} }
   ]
   const { asked } = await answerTo(t, { text: ["Fine."] }, { ...aRequest, messages })
@@ -167,7 +162,7 @@ t.test("given members that the protocol does not know", async (t) => {
   const forged = await answerTo(
     t,
     { text: ["Fine."] },
-    { ...aRequest, messages: [{ ...agentSays("Well."), members: { role: "system", content: "x", tool_calls: [] } } as ModelMessage] }
+    { ...aRequest, messages: [{ ...said("Well."), members: { role: "system", content: "x", tool_calls: [] } } as ModelMessage] }
   )
   t.match(forged.asked[0]?.body?.messages?.[1], { role: "assistant", content: "Well." }, "none takes the place of the protocol's")
 })

@@ -1,6 +1,6 @@
 /** The conformance suite of recognizers: the built-in recognizers pass it, and recognizers that break its rules fail. */
 import { Effect } from "effect"
-import t from "tap"
+import t, { type Test } from "tap"
 import { recognizerConformance, type RecognizerWorld } from "#adapters/conformance/conformance.ts"
 import { moonshineProvider } from "#adapters/voice/moonshine/provider.ts"
 import { makeTranscriber, type Transcriber } from "#adapters/voice/moonshine/Transcriber.ts"
@@ -20,13 +20,9 @@ import { heard, pcm, recognizing } from "./recognitionScene.ts"
 const egress = webhooksOf()
 const patienceMillis = 600_000
 
-heard("PocketSphinx", function* (t) {
-  const whole = yield* recognizing()
+/** A world, and whether its recognizer has been told to break down. */
+const breakable = () => {
   let isBroken = false
-  const recognition: Recognition = {
-    ...whole,
-    recognize: (request) => (isBroken ? Effect.fail(new NotRecognized({ reason: "Crashed" })) : whole.recognize(request))
-  }
   const openWorld = async (): Promise<RecognizerWorld> => {
     isBroken = false
     const breakDown = () => {
@@ -34,9 +30,21 @@ heard("PocketSphinx", function* (t) {
     }
     return { config: {}, egress, speech: pcm, breakDown, close: async () => {} }
   }
-  for (const { name, run } of recognizerConformance(pocketsphinxProvider(recognition), openWorld, { patienceMillis })) {
-    yield* Effect.promise(() => t.test(name, async (t) => t.strictSame(await run(), {})))
+  return { isBroken: () => isBroken, openWorld }
+}
+const holdsFor = (t: Test, provider: RecognizerProvider, openWorld: () => Promise<RecognizerWorld>) =>
+  Effect.forEach(recognizerConformance(provider, openWorld, { patienceMillis }), ({ name, run }) =>
+    Effect.promise(() => t.test(name, async (t) => t.strictSame(await run(), {})))
+  )
+
+heard("PocketSphinx", function* (t) {
+  const whole = yield* recognizing()
+  const { isBroken, openWorld } = breakable()
+  const recognition: Recognition = {
+    ...whole,
+    recognize: (request) => (isBroken() ? Effect.fail(new NotRecognized({ reason: "Crashed" })) : whole.recognize(request))
   }
+  yield* holdsFor(t, pocketsphinxProvider(recognition), openWorld)
 })
 
 t.test("Moonshine", { skip: (await moonshineUnavailable()) ?? false }, (t) =>
@@ -45,22 +53,12 @@ t.test("Moonshine", { skip: (await moonshineUnavailable()) ?? false }, (t) =>
       const model = moonshineModel("base")
       const models = () => ({ careful: model, quick: undefined })
       const whole = yield* makeTranscriber({ models, atOnce: 1, mostWaiting: 100, timeout: "10 minutes", idle: "1 hour" })
-      let isBroken = false
+      const { isBroken, openWorld } = breakable()
       const transcriber: Transcriber = {
         ...whole,
-        transcribe: (request) => (isBroken ? Effect.fail(new NotTranscribed({ reason: "Crashed" })) : whole.transcribe(request))
+        transcribe: (request) => (isBroken() ? Effect.fail(new NotTranscribed({ reason: "Crashed" })) : whole.transcribe(request))
       }
-      const openWorld = async (): Promise<RecognizerWorld> => {
-        isBroken = false
-        const breakDown = () => {
-          isBroken = true
-        }
-        return { config: {}, egress, speech: pcm, breakDown, close: async () => {} }
-      }
-      const provider = moonshineProvider({ transcriber, model: model.name, languages: ["en"], unready: () => undefined })
-      for (const { name, run } of recognizerConformance(provider, openWorld, { patienceMillis })) {
-        yield* Effect.promise(() => t.test(name, async (t) => t.strictSame(await run(), {})))
-      }
+      yield* holdsFor(t, moonshineProvider({ transcriber, model: model.name, languages: ["en"], unready: () => undefined }), openWorld)
     })
   )
 )
