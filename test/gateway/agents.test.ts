@@ -156,13 +156,18 @@ t.test("given API triggers", async (t) => {
     t.equal(pathOf(bodyOf(await put(agent, { workflow_definition: withTrigger("") }))), pathOf(agent))
   })
 
-  t.test("when a path is invalid, then 422 at its place", async (t) => {
-    t.match(await ask("POST", "/workflow/create/definition", { name: "x", workflow_definition: withTrigger("a/b") }), {
+  t.test("when a path is invalid, then 422 at its place; when it is another agent's, then 409", async (t) => {
+    const create = (path: string) => ask("POST", "/workflow/create/definition", { name: "x", workflow_definition: withTrigger(path) })
+    t.match(await create("a/b"), {
       status: 422,
       json: {
         detail: [{ loc: ["body", "workflow_definition", "nodes", 2, "data", "trigger_path"], ctx: { id: "t", field: "trigger_path" } }]
       }
     })
+    const taken = { status: 409, json: { detail: /^Trigger path is already in use/ } }
+    t.equal((await create("spring-sale")).status, 200)
+    t.match(await create("spring-sale"), taken)
+    t.match(await put(await make(finished), { workflow_definition: withTrigger("spring-sale") }), taken)
   })
 })
 

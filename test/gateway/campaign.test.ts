@@ -68,7 +68,7 @@ t.test("given a campaign", async (t) => {
       retry_config: { max_retries: 5, retry_delay_seconds: 30, retry_on_busy: true },
       max_concurrency: 4,
       schedule_config: { enabled: true, timezone: "Europe/Berlin", slots },
-      circuit_breaker: { enabled: true, failure_threshold: 0.9 }
+      circuit_breaker: { enabled: true, failure_threshold: 0.9, window_seconds: 120, min_calls_in_window: 5 }
     })
     const changed = await ask("PATCH", `/campaign/${campaign.id}`, { name: "New", retry_config: { enabled: false } })
     t.match(changed.json, { name: "New", retry_config: { enabled: false, max_retries: 2 }, max_concurrency: 4, schedule_config: { slots } })

@@ -156,11 +156,6 @@ t.test("given members", async (t) => {
     t.equal((yield* owners).length, 1)
   })
 
-  test(t, "when the last owner would lose the role, then another owner is needed first", function* (t) {
-    const [last] = (yield* members.list(ours)).filter(({ role }) => role === "owner")
-    t.equal(yield* tag(members.setRole(owner, last?.userId ?? UserId.make(0), "admin")), "LastOwner")
-  })
-
   test(t, "when they belong to another organization, then there is no such member", function* (t) {
     const [member] = yield* members.list(ours)
     const id = member?.userId ?? UserId.make(0)
