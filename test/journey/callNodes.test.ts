@@ -8,7 +8,7 @@ import { watchLateness } from "#test/support/lateness.ts"
 import { leftAfter, momentNow } from "#test/support/leftAt.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
 import { hungUpByUs, originatesSince, recordsOfHungUp } from "#test/support/rivals.ts"
-import { another, sharing } from "./cluster.ts"
+import { another, holdCalls, sharing } from "./cluster.ts"
 
 // Most of each story is waiting.
 t.jobs = 2
@@ -34,39 +34,30 @@ const attemptsBy = async (world: World, id: number) => {
 const untilCarries = (world: World, id: number, name: string, calls: number) =>
   untilTrue(`${calls} calls of ${name}`, async () => ((await attemptsBy(world, id)).get(name) ?? 0) >= calls)
 
+/** Starts a campaign of so many contacts, and returns its id once an engine of that name has had so many of its calls. */
+const campaignOn = async (world: World, name: string, calls: number, contacts: number) => {
+  const { id } = await world.campaign(numbersOf(contacts, ["01"]), { max_concurrency: cap })
+  await world.api.start(id)
+  await untilCarries(world, id, name, calls)
+  return id
+}
+
 /** The ids of the attempts that an engine had. */
 const idsOf = async (world: World, name: string) => {
   const rows = await world.sql<Array<{ id: string }>>`SELECT id FROM attempts WHERE node = ${name}`
   return new Set(rows.map(({ id }) => id))
 }
 
-/** How many calls are up on an engine. */
-const upOn = async (world: World, name: string): Promise<number> => {
-  const [row] = await world.sql<Array<{ up: number }>>`SELECT count(*)::int AS up FROM attempts WHERE node = ${name} AND state = 'answered'`
-  return row?.up ?? 0
-}
-
-/**
- * As many calls as the cap allows, of which the engine has at least one. They last until the emulator lets callees hang up again, or for the five
- * minutes that an agent talks at most.
- */
-const holdCalls = async (world: World, name = "journey") => {
-  const { emulator } = world
-  for (;;) {
-    emulator.letTalk(true)
-    await untilTrue("calls up to the cap", () => emulator.live() === cap)
-    await untilTrue("answers", async () => {
-      const [row] = await world.sql<Array<{ up: number }>>`SELECT count(*)::int AS up FROM attempts WHERE state = 'answered'`
-      return row?.up === cap
-    })
-    if ((await upOn(world, name)) > 0) return
-    emulator.letTalk(false)
-    await untilTrue("room for others", () => emulator.live() < cap)
-  }
-}
-
 const doubtful = async (world: World, id: number) =>
   (await attemptsOf(world.sql, id)).filter(({ outcome }) => outcome === "unknown" || outcome === "error")
+
+/** The campaign is completed, with every call ended by its callee, and known to be. */
+const endsWell = async (t: Test, world: World, id: number) => {
+  await world.api.untilState(id, "completed")
+  await judge(t, world, id, cap)
+  t.strictSame(await recordsOfHungUp(world), [], "no conversation is hung up by us")
+  t.strictSame(await doubtful(world, id), [], "and what became of each is known")
+}
 
 t.test("given two call nodes", { buffered: true }, async (t) => {
   const world = await open(t, { CALL_RATE: "100", ORG_CONCURRENCY: "100" })
@@ -92,7 +83,7 @@ t.test("given two call nodes", { buffered: true }, async (t) => {
     // So slowly that each call is claimed by itself.
     const { id } = await world.api.createCampaign(agentId, numbersOf(cap, ["01"], "+1556"), { max_concurrency: cap, rate_limit: 2 })
     await world.api.start(id)
-    await holdCalls(world)
+    await holdCalls(world, cap, "journey")
     const calls = await attemptsBy(world, id)
     const shares = ["left", "right", "journey"].map((name) => calls.get(name))
     t.strictSame(shares, [2, 2, 2])
@@ -135,10 +126,8 @@ t.test("given two call nodes", { buffered: true }, async (t) => {
 t.test("given call nodes and calls that are up, when one of them is killed", { buffered: true }, async (t) => {
   const world = await open(t)
   const [left] = await Promise.all([startCallNode(t, world, "left"), startCallNode(t, world, "right")])
-  const { id } = await world.campaign(numbersOf(60, ["01"]), { max_concurrency: cap })
-  await world.api.start(id)
-  await untilCarries(world, id, "right", 4)
-  await holdCalls(world, "left")
+  const id = await campaignOn(world, "right", 4, 60)
+  await holdCalls(world, cap, "left")
   left.kill("SIGKILL")
   await untilTrue("an end of its calls", () => hungUpByUs(world).length > 0)
   const its = await idsOf(world, "left")
@@ -184,9 +173,7 @@ t.test("given a call node whose calls ring, when it is killed", { buffered: true
 t.test("given a call node, when it is frozen until its calls are settled", { buffered: true }, async (t) => {
   const world = await open(t)
   const node = await startCallNode(t, world, "left")
-  const { id } = await world.campaign(numbersOf(200, ["01"]), { max_concurrency: cap })
-  await world.api.start(id)
-  await untilCarries(world, id, "left", 4)
+  await campaignOn(world, "left", 4, 200)
   node.kill("SIGSTOP")
   await untilTrue("its calls are settled", async () => (await world.sql`SELECT FROM leaving_engines`).length === 0)
   const woken = nowMillis()
@@ -205,10 +192,8 @@ t.test("given call nodes with calls, when the engine that dispatches is killed",
   const node = await startCallNode(t, world, "left")
   const next = await another(t, world, { NODE_NAME: "second", TAKEOVER_AFTER: "300" })
   await wrote(next, "stands by")
-  const { id } = await world.campaign(numbersOf(80, ["01"]), { max_concurrency: cap })
-  await world.api.start(id)
-  await untilCarries(world, id, "left", 4)
-  await holdCalls(world, "left")
+  const id = await campaignOn(world, "left", 4, 80)
+  await holdCalls(world, cap, "left")
   const its = await idsOf(world, "left")
   // So that the other one takes over.
   node.kill("SIGSTOP")
@@ -231,10 +216,8 @@ t.test("given call nodes with calls, when the engine that dispatches is killed",
 t.test("given call nodes with calls, when the engine that dispatches stands still for a while", { buffered: true }, async (t) => {
   const world = await open(t, { TAKEOVER_AFTER: "300" })
   const node = await startCallNode(t, world, "left")
-  const { id } = await world.campaign(numbersOf(80, ["01"]), { max_concurrency: cap })
-  await world.api.start(id)
-  await untilCarries(world, id, "left", 4)
-  await holdCalls(world, "left")
+  const id = await campaignOn(world, "left", 4, 80)
+  await holdCalls(world, cap, "left")
   const lost = () => world.output().split("the link to a call node is lost").length
   // On a busy machine it may not have been heard before, either.
   const unheard = () => node.output().split("the dispatcher cannot be heard").length
@@ -246,10 +229,7 @@ t.test("given call nodes with calls, when the engine that dispatches stands stil
   await untilTrue("word of the link", () => lost() > before)
   const carried = (await attemptsBy(world, id)).get("left") ?? 0
   await untilCarries(world, id, "left", carried + 4)
-  await world.api.untilState(id, "completed")
-  await judge(t, world, id, cap)
-  t.strictSame(await recordsOfHungUp(world), [], "then no conversation is hung up by us")
-  t.strictSame(await doubtful(world, id), [], "and what became of each is known")
+  await endsWell(t, world, id)
 })
 
 t.test("given a call node that is frozen and loses its link, when it goes on, then it takes calls again", { buffered: true }, async (t) => {
@@ -260,9 +240,7 @@ t.test("given a call node that is frozen and loses its link, when it goes on, th
   await untilTrue("a link that cannot be opened", () => world.output().includes("a call node cannot be reached"))
   node.kill("SIGCONT")
   await untilTrue("a call node that takes calls again", () => taken() >= 2)
-  const { id } = await world.campaign(numbersOf(20, ["01"]), { max_concurrency: cap })
-  await world.api.start(id)
-  await untilCarries(world, id, "left", 4)
+  await campaignOn(world, "left", 4, 20)
   t.pass("and carries them")
 })
 
@@ -273,10 +251,8 @@ t.test("given a call node with calls that can be heard, when its database cannot
   t.teardown(() => proxy.stop())
   address.port = String(proxy.port)
   const node = await startCallNode(t, world, "left", { DATABASE_URL: address.href })
-  const { id } = await world.campaign(numbersOf(60, ["01"]), { max_concurrency: cap })
-  await world.api.start(id)
-  await untilCarries(world, id, "left", 3)
-  await holdCalls(world, "left")
+  const id = await campaignOn(world, "left", 3, 60)
+  await holdCalls(world, cap, "left")
   proxy.freezeAll()
   // Several times `TAKEOVER_AFTER`.
   await untilTrue("a long silence, or its end", async () => {
@@ -293,10 +269,7 @@ t.test("given a call node with calls that can be heard, when its database cannot
   t.equal((await attemptsBy(world, id)).get("left"), carried, "and others carry the next ones")
   proxy.thaw()
   await untilCarries(world, id, "left", carried + 3)
-  await world.api.untilState(id, "completed")
-  await judge(t, world, id, cap)
-  t.strictSame(await recordsOfHungUp(world), [], "and no conversation is hung up by us")
-  t.strictSame(await doubtful(world, id), [], "and what became of each is known")
+  await endsWell(t, world, id)
 })
 
 t.test("given a call node that cannot be reached, when a campaign runs", { buffered: true }, async (t) => {
@@ -313,16 +286,11 @@ t.test("given a call node that cannot be reached, when a campaign runs", { buffe
 t.test("given a call node with calls, when it is asked to end", { buffered: true }, async (t) => {
   const world = await open(t, { DRAIN: "600" })
   const node = await startCallNode(t, world, "left")
-  const { id } = await world.campaign(numbersOf(60, ["01"]), { max_concurrency: cap })
-  await world.api.start(id)
-  await untilCarries(world, id, "left", 3)
-  await holdCalls(world, "left")
+  const id = await campaignOn(world, "left", 3, 60)
+  await holdCalls(world, cap, "left")
   node.kill("SIGTERM")
   await wrote(node, "calls get time to end")
   world.emulator.letTalk(false)
   t.equal((await node.exited).code, 0, "then it ends in order")
-  await world.api.untilState(id, "completed")
-  await judge(t, world, id, cap)
-  t.strictSame(await recordsOfHungUp(world), [], "and no conversation is hung up by us")
-  t.strictSame(await doubtful(world, id), [], "and what became of each is known")
+  await endsWell(t, world, id)
 })

@@ -3,29 +3,13 @@ import t, { type Test } from "tap"
 import { wrote } from "#test/support/EngineProcess.ts"
 import { attemptsOf, judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { recordsOfHungUp } from "#test/support/rivals.ts"
-import { another, sharing } from "./cluster.ts"
+import { another, holdCalls, sharing } from "./cluster.ts"
 
 const cap = 6
 
 const carriedBy = async (world: World, name: string): Promise<ReadonlySet<string>> => {
   const rows = await world.sql<Array<{ id: string }>>`SELECT id FROM attempts WHERE node = ${name} AND state <> 'void'`
   return new Set(rows.map(({ id }) => id))
-}
-
-/** As many calls as the cap allows, all answered, some of them on each of the two engines. */
-const holdCalls = async (world: World, names: ReadonlyArray<string>) => {
-  const { emulator } = world
-  for (;;) {
-    emulator.letTalk(true)
-    await untilTrue("calls up to the cap", async () => {
-      const [row] = await world.sql<Array<{ up: number }>>`SELECT count(*)::int AS up FROM attempts WHERE state = 'answered'`
-      return emulator.live() === cap && row?.up === cap
-    })
-    const up = await world.sql<Array<{ node: string }>>`SELECT DISTINCT node FROM attempts WHERE state = 'answered'`
-    if (names.every((name) => up.some(({ node }) => node === name))) return
-    emulator.letTalk(false)
-    await untilTrue("room for others", () => emulator.live() < cap)
-  }
 }
 
 const open = async (t: Test) =>
@@ -64,7 +48,7 @@ t.test("given two engines on one database, each with calls, when the one that de
   await wrote(world, '"node":"second"')
   const { id } = await world.campaign(numbersOf(80, ["01"]), { max_concurrency: cap })
   await world.api.start(id)
-  await holdCalls(world, ["journey", "second"])
+  await holdCalls(world, cap, "journey", "second")
   const [lost, kept] = [await carriedBy(world, "journey"), await carriedBy(world, "second")]
   world.engine.kill("SIGKILL")
   const url = await second.ready
@@ -83,7 +67,7 @@ t.test("given two engines on one database, each with calls, when the one that de
   await t.test("and when a third one is started, and the second is asked to end while it has calls", async (t) => {
     const third = await another(t, world, { DRAIN: "600", NODE_NAME: "third" })
     await wrote(world, '"node":"third"')
-    await holdCalls(world, ["second", "third"])
+    await holdCalls(world, cap, "second", "third")
     second.kill("SIGTERM")
     await third.ready
     world.emulator.letTalk(false)
