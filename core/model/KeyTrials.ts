@@ -40,7 +40,19 @@ export const refusedKeys = (
     return Effect.match(tried, {
       onSuccess: () => [],
       onFailure: (error) => [wordsOf(kind, provider.manifest.provider, error)]
-    }).pipe(Effect.catchDefect(() => Effect.succeed([])))
+    }).pipe(
+      // An exception may contain the key: only its kind is reported.
+      Effect.catchDefect((defect) =>
+        Effect.as(
+          Effect.logWarning("a service has a fault: its probe threw", {
+            provider: provider.manifest.provider,
+            kind,
+            thrown: defect instanceof Error ? defect.name : typeof defect
+          }),
+          []
+        )
+      )
+    )
   }
   const asked = kinds.flatMap((kind) => {
     const service = models[kind]

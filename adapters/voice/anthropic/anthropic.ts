@@ -3,7 +3,7 @@ import { defineLanguageModel } from "#core/model/ModelProvider.ts"
 import { text, token } from "#core/provider/Credential.ts"
 import { openHosted, usualPatience } from "#adapters/voice/shared/hostedModel.ts"
 import { faultsOf, modelFields, settingsOf } from "#adapters/voice/shared/modelFields.ts"
-import { tryKey } from "#adapters/voice/shared/tryKey.ts"
+import { keyTrial } from "#adapters/voice/shared/tryKey.ts"
 import { askMessages, headersOf } from "./askMessages.ts"
 import { MOST_TOKENS } from "./MessagesRequest.ts"
 
@@ -24,8 +24,7 @@ export const anthropicWith = (patience = usualPatience) =>
       })
     },
     check: faultsOf,
-    probe: ({ api_key, base_url }, { egress }) =>
-      tryKey({ baseUrl: base_url, path: "/v1/models?limit=1", headers: headersOf(api_key), egress }),
+    probe: keyTrial("/v1/models?limit=1", headersOf),
     open: (config, { egress }) => {
       const settings = settingsOf(config)
       return openHosted({ provider, settings, egress, patience, ask: (request) => askMessages(settings, request) })

@@ -3,7 +3,7 @@ import { defineLanguageModel } from "#core/model/ModelProvider.ts"
 import { optionalText, token } from "#core/provider/Credential.ts"
 import { openHosted, usualPatience } from "#adapters/voice/shared/hostedModel.ts"
 import { faultsOf, modelFields, settingsOf } from "#adapters/voice/shared/modelFields.ts"
-import { tryKey } from "#adapters/voice/shared/tryKey.ts"
+import { keyTrial } from "#adapters/voice/shared/tryKey.ts"
 import { askGemini } from "./askGemini.ts"
 
 const provider = "google"
@@ -24,8 +24,7 @@ export const googleWith = (patience = usualPatience) => {
     },
     check: faultsOf,
     // A wrong key is a wrong argument: https://ai.google.dev/gemini-api/docs/troubleshooting
-    probe: ({ api_key, base_url }, { egress }) =>
-      tryKey({ baseUrl: base_url, path: "/v1beta/models?pageSize=1", headers: { "x-goog-api-key": api_key }, egress, wrongKeyStatus: 400 }),
+    probe: keyTrial("/v1beta/models?pageSize=1", (key) => ({ "x-goog-api-key": key }), 400),
     open: (config, { egress }) => {
       const settings = settingsOf(config)
       return openHosted({ provider, settings, egress, patience, ask: (request) => askGemini(settings, request, alwaysThink) })

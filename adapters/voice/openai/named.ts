@@ -7,10 +7,12 @@ import type { ServiceHost } from "#core/model/ServiceProvider.ts"
 import { address, optionalText, token } from "#core/provider/Credential.ts"
 import { openHosted, usualPatience } from "#adapters/voice/shared/hostedModel.ts"
 import { faultsOf, modelFields, optionalKey } from "#adapters/voice/shared/modelFields.ts"
+import { tryKey } from "#adapters/voice/shared/tryKey.ts"
 import { askChat } from "./ChatAttempts.ts"
 import type { ChatSettings } from "./ChatRequest.ts"
-import { chatFields, chatSettingsOf, chatWords, tryChatKey } from "./openai.ts"
+import { chatFields, chatSettingsOf, chatWords } from "./openai.ts"
 import { ServerHabits } from "./ServerHabits.ts"
+import { tryBearerKey } from "./tryBearerKey.ts"
 
 interface Named {
   readonly provider: string
@@ -56,7 +58,7 @@ const defined = (named: Named): LanguageModelProvider =>
     manifest: manifestOf(named),
     fields: fieldsOf(named),
     check: faultsOf,
-    probe: (config, { egress }) => tryChatKey(chatSettingsOf(config), egress),
+    probe: tryBearerKey,
     open: (config, host) => openNamed(named.provider, chatSettingsOf(config), host)
   })
 
@@ -73,7 +75,7 @@ const huggingface = defineLanguageModel({
     bill_to: optionalText({ label: "Bill to", description: "The organization that pays.", pattern: "^[A-Za-z0-9_.-]*$" })
   },
   check: faultsOf,
-  probe: (config, { egress }) => tryChatKey(chatSettingsOf(config), egress),
+  probe: tryBearerKey,
   open: (config, host) => {
     const plain = chatSettingsOf(config)
     // https://huggingface.co/docs/inference-providers/pricing
@@ -108,7 +110,10 @@ const azure = defineLanguageModel({
     faultsOf({ ...config, base_url: config.endpoint }).map((fault) =>
       fault.field === "base_url" ? { ...fault, field: "endpoint" } : fault
     ),
-  probe: (config, { egress }) => tryChatKey(azureSettings(config), egress),
+  probe: (config, { egress }) => {
+    const { baseUrl, headers } = azureSettings(config)
+    return tryKey({ baseUrl: baseUrl.href, path: "/models", headers, egress })
+  },
   open: (config, host) => openNamed("azure", azureSettings(config), host)
 })
 

@@ -1,13 +1,12 @@
 /** Language models behind the chat-completions interface of OpenAI, which vLLM, Ollama, llama.cpp, LiteLLM, Groq and many others also speak. */
-import type { Egress } from "#core/egress/Egress.ts"
 import { defineLanguageModel } from "#core/model/ModelProvider.ts"
 import { type ConfigOf, optionalBoolean, text } from "#core/provider/Credential.ts"
 import { openHosted, usualPatience } from "#adapters/voice/shared/hostedModel.ts"
 import { faultsOf, modelFields, optionalKey, settingsOf, tokenLimit } from "#adapters/voice/shared/modelFields.ts"
-import { tryKey } from "#adapters/voice/shared/tryKey.ts"
 import { askChat } from "./ChatAttempts.ts"
 import type { ChatSettings } from "./ChatRequest.ts"
 import { ServerHabits } from "./ServerHabits.ts"
+import { tryBearerKey } from "./tryBearerKey.ts"
 
 const provider = "openai"
 
@@ -39,10 +38,6 @@ export const chatSettingsOf = (config: ConfigOf<typeof chatFields> & Parameters<
   }
 }
 
-/** Every server of this interface has a list of its models, which needs the key. */
-export const tryChatKey = ({ baseUrl, headers }: ChatSettings, egress: Egress) =>
-  tryKey({ baseUrl: baseUrl.href, path: "/models", headers, egress })
-
 /** The provider with other limits, for tests. It remembers what its servers need. */
 export const openaiWith = (patience = usualPatience, habits = new ServerHabits()) =>
   defineLanguageModel({
@@ -61,7 +56,7 @@ export const openaiWith = (patience = usualPatience, habits = new ServerHabits()
       ...chatFields
     },
     check: faultsOf,
-    probe: (config, { egress }) => tryChatKey(chatSettingsOf(config), egress),
+    probe: tryBearerKey,
     open: (config, { egress }) => {
       const settings = chatSettingsOf(config)
       return openHosted({ provider, settings, egress, patience, ask: (request) => askChat(settings, request, habits) })

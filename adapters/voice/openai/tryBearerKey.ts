@@ -1,12 +1,7 @@
-import type { ServiceHost } from "#core/model/ServiceProvider.ts"
-import { tryKey } from "#adapters/voice/shared/tryKey.ts"
-
-interface Config {
-  /** Empty for servers that need none. */
-  readonly api_key: string
-  readonly base_url: string
-}
+import { keyTrial } from "#adapters/voice/shared/tryKey.ts"
 
 /** Every server of OpenAI's interface has a list of its models, which needs the key. */
-export const tryBearerKey = ({ api_key, base_url }: Config, { egress }: ServiceHost) =>
-  tryKey({ baseUrl: base_url, path: "/models", headers: api_key === "" ? {} : { authorization: `Bearer ${api_key}` }, egress })
+export const tryBearerKey = keyTrial(
+  "/models",
+  (key): Readonly<Record<string, string>> => (key === "" ? {} : { authorization: `Bearer ${key}` })
+)

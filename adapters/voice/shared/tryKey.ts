@@ -5,12 +5,24 @@
 import { Effect } from "effect"
 import type { Egress } from "#core/egress/Egress.ts"
 import type { ModelError } from "#core/model/LanguageModel.ts"
+import type { ServiceHost } from "#core/model/ServiceProvider.ts"
 import { pathUnder } from "#adapters/shared/HttpClient.ts"
 import { timedOut } from "./modelErrors.ts"
 import { openConnection } from "./ServiceConnection.ts"
 import { wholeReply } from "./wholeReply.ts"
 
 const PATIENCE_MILLIS = 4000
+
+interface Keyed {
+  /** Empty for servers that need none. */
+  readonly api_key: string
+  readonly base_url: string
+}
+/** The probe of a service whose settings have a key and an address. `path` follows the address. */
+export const keyTrial =
+  (path: string, headersOf: (key: string) => Readonly<Record<string, string>>, wrongKeyStatus?: number) =>
+  ({ api_key, base_url }: Keyed, { egress }: ServiceHost): Effect.Effect<void, ModelError> =>
+    tryKey({ baseUrl: base_url, path, headers: headersOf(api_key), egress, ...(wrongKeyStatus === undefined ? {} : { wrongKeyStatus }) })
 
 interface Trial {
   /** The service's address, as configured. */
