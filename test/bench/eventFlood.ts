@@ -10,9 +10,12 @@ import { csvOf } from "./Contacts.ts"
 import { mainSecondsOf } from "./Measures.ts"
 import { startDatabase } from "./Database.ts"
 import { createCampaign, type Engine, neighbourOf, prepare } from "./Engine.ts"
-import { type Flood, floods, type Poured } from "./eventFloodMain.ts"
+import type { Poured } from "./eventFloodMain.ts"
 import type { Figure } from "./Figure.ts"
 import { type Listeners, startListeners } from "./listeners.ts"
+
+const floods = ["strangers", "one word", "not JSON", "pings", "long lists"] as const
+export type Flood = (typeof floods)[number]
 
 const honestPerSecond = 3000
 const settleSeconds = 2

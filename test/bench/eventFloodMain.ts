@@ -6,9 +6,8 @@ import { createHash, randomUUID } from "node:crypto"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
+import type { Flood } from "./eventFlood.ts"
 
-export const floods = ["strangers", "one word", "not JSON", "pings", "long lists"] as const
-export type Flood = (typeof floods)[number]
 export interface Poured {
   readonly events: number
   readonly bytes: number
