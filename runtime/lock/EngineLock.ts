@@ -31,7 +31,7 @@ import { Whereabouts } from "./Whereabouts.ts"
 import { applicationOf, isGone, ownName } from "#runtime/process/ProcessName.ts"
 
 const BEAT = "400 millis"
-const LOOK = "100 millis"
+const LOOK_MILLIS = 100
 const RECONNECT = "250 millis"
 const HELD_AGAIN = "250 millis"
 const CONNECT_TIMEOUT = "3 seconds"
@@ -146,15 +146,17 @@ const acquire = Effect.fnUntraced(function* (store: LockStore, { me, takeoverMil
           const isTakeover = seen?.released === false
           return { epoch, former: seen === undefined ? undefined : formerOf(silentMillis, lookedAt, nowOf(clock)), isTakeover }
         }
-        yield* Effect.sleep(LOOK)
+        yield* Effect.sleep(LOOK_MILLIS)
         break
       }
       case "end_session":
         if (seen !== undefined) yield* Effect.logWarning("the session of an engine that no longer answers is ended").pipe(named(seen))
         if (holder !== undefined) yield* store.endSession(holder)
         break
-      case "wait":
-        yield* Effect.sleep(LOOK)
+      case "wait": {
+        const leftMillis = takeoverMillis - silentMillis
+        yield* Effect.sleep(leftMillis > 0 ? Math.min(LOOK_MILLIS, leftMillis) : LOOK_MILLIS)
+      }
     }
   }
 })
@@ -197,7 +199,7 @@ const resume = Effect.fnUntraced(function* (store: LockStore, epoch: number, bea
       if (yield* store.resume(epoch)) return beats.completeUntil(seen.beat)
       yield* store.unlock
     }
-    yield* Effect.sleep(LOOK)
+    yield* Effect.sleep(LOOK_MILLIS)
   }
 })
 
