@@ -6,9 +6,15 @@ import { type Run, until, World, type WorldOptions } from "#test/support/engine.
 
 /** Stands for a hangup instead of an answer. */
 export const hangsUp = "hangs up"
+/** `thenOver`: what the callee says over the agent's next line, whatever that is. */
+interface Answer extends Utterance {
+  readonly thenOver?: Utterance
+}
 /** What a callee answers when the agent has said these lines so far. Undefined: they wait for the next line. */
-export type Answers = (lines: ReadonlyArray<string>) => Utterance | typeof hangsUp | undefined
+export type Answers = (lines: ReadonlyArray<string>) => Answer | typeof hangsUp | undefined
 const mostTurns = 40
+/** How much of a line is heard before it is talked over. */
+const overMillis = 1500
 
 interface Callee {
   readonly answers: Answers
@@ -18,18 +24,24 @@ interface Callee {
 
 const movesOf = (callee: Callee): ReadonlyArray<Move> => {
   let answered = 0
+  let over: Utterance | undefined
   const answer = () => callee.answers(callee.lines)
   return Array.from({ length: mostTurns }, () => ({
     get cue() {
+      if (over !== undefined) return { intoAgent: overMillis }
       return callee.lines.length > answered && answer() !== undefined ? { afterAgent: 700 } : { after: Number.POSITIVE_INFINITY }
     },
     get hangsUp() {
-      return answer() === hangsUp ? true : undefined
+      return over === undefined && answer() === hangsUp ? true : undefined
     },
     get says() {
-      answered = callee.lines.length
-      const says = answer()
-      return says === hangsUp ? undefined : says
+      const [said, says] = [over, answer()]
+      over = undefined
+      // The line that is talked over needs no other answer.
+      answered = callee.lines.length + (said === undefined ? 0 : 1)
+      if (said !== undefined || says === hangsUp) return said
+      over = says?.thenOver
+      return says
     }
   }))
 }

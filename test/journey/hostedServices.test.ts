@@ -1,6 +1,7 @@
 /**
  * Conversations of agents that hear, think and speak with hosted services, all of which fail once: the recognizer's connection breaks in the middle of an
- * answer, the voice refuses a sentence, and the model is overloaded. The callees' words, the path and the variables are those of a call without faults.
+ * answer, the voice refuses a sentence, and the model is overloaded. The callees talk over one question. Their words, the path and the variables are those
+ * of a call without faults.
  */
 import t from "tap"
 import type { JsonObject } from "#core/Json.ts"
@@ -37,6 +38,8 @@ const breakOff = (ears: Ears): void => {
 
 /** What is said when the recognizer's connection breaks, and the question before the sentence that the voice refuses. */
 const [brokenAt, refusedAfter] = ["one two three four", /which day/]
+/** What is said over the question that follows the answer before it, and what only the whole question has. */
+const [over, unheard] = ["please deliver it", /cancel it/]
 const said = delivered.filter(({ edge }) => edge !== undefined).map(({ says }) => says)
 const overloaded = json({ error: { message: "overloaded" } }, 503)
 const speak = makeMouth()
@@ -66,7 +69,9 @@ t.test("given agents with hosted services that fail once each, when callees hold
         const last = lines.at(-1) ?? ""
         if (isSpoken && refusedAfter.test(last)) voice.script(json({}, 503))
         isSpoken &&= !refusedAfter.test(last)
-        return utterances.get(delivered.find(({ hears }) => last.includes(hears))?.says ?? "")
+        const says = delivered.find(({ hears }) => last.includes(hears))?.says ?? ""
+        const [answer, thenOver] = [utterances.get(says), utterances.get(over)]
+        return answer !== undefined && thenOver !== undefined && says === brokenAt ? { ...answer, thenOver } : answer
       }
       const model_overrides = {
         llm: { ...(await thinkers[brain](t, think(delivered), overloaded)) },
@@ -94,6 +99,8 @@ t.test("given agents with hosted services that fail once each, when callees hold
     t.strictSame(heard, said, `then no word of the callee is lost: ${hears?.join(" ")}`)
     t.strictSame(run.gathered_context?.["extracted_variables"], { customer_number: "1234", delivery_date: "march 3", boxes: 3 })
     t.match(run.gathered_context?.["nodes_visited"], /Delivered with a ring/)
+    const questions = eventsOf(run, "rtf-bot-text").filter(({ text }) => /^Shall we/.test(String(text)))
+    t.ok(questions.length === 1 && !unheard.test(String(questions[0]?.["text"])), "and the agent fell silent when it was talked over", { questions })
     const errors = eventsOf(run, "rtf-pipeline-error").map(({ error }) => String(error))
     t.match(errors.toSorted(), [
       /^A line was spoken by another voice: HTTP 503/,
