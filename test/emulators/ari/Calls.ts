@@ -107,9 +107,13 @@ export class Calls {
     await channel.disorder?.answered
   }
 
-  /** Puts an answered or merely created channel under the application's control. */
+  /**
+   * Puts an answered or merely created channel under the application's control, which gets its events from then on, even if it was unknown when the channel
+   * was created (`stasis_app_exec` in Asterisk's `res_stasis.c`).
+   */
   enterStasis(channel: Channel): void {
     channel.inStasis = true
+    if (!channel.subscribers.includes(channel.app)) channel.subscribers.push(channel.app)
     const args = channel.appArgs === "" ? [] : channel.appArgs.split(",")
     this.#tell(channel, "StasisStart", () => ({ args, channel }))
   }
