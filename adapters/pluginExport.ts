@@ -23,7 +23,7 @@ export { defineLanguageModel, type LanguageModelProvider } from "#core/model/Mod
 export { defineRecognizer, type RecognizerProvider } from "#core/model/RecognizerProvider.ts"
 export type { ServiceHost } from "#core/model/ServiceProvider.ts"
 export * from "#core/model/SpeechToText.ts"
-export type { SpeechFormat, SpeechWanted, TextToSpeech } from "#core/model/TextToSpeech.ts"
+export type { SpeechFormat, SpeechPart, SpeechWanted, SpokenWord, TextToSpeech } from "#core/model/TextToSpeech.ts"
 export { defineTextToSpeech, type TextToSpeechProvider } from "#core/model/TextToSpeechProvider.ts"
 
 // Requests, and what their outcomes prove.

@@ -14,7 +14,7 @@ import { pocketsphinxProvider } from "#adapters/voice/pocketsphinx/provider.ts"
 import { makeRecognition } from "#adapters/voice/pocketsphinx/Recognition.ts"
 import { findSphinx } from "#adapters/voice/pocketsphinx/SphinxFiles.ts"
 import { isAddressName, isSecret } from "#core/model/ModelSecrets.ts"
-import type { TextToSpeech } from "#core/model/TextToSpeech.ts"
+import { soundOf, type TextToSpeech } from "#core/model/TextToSpeech.ts"
 import { type AnyServiceProvider, none, ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { npmEnvironment } from "./config/config.ts"
@@ -69,7 +69,7 @@ export const layerOf = Effect.fnUntraced(function* (packages: ReadonlyArray<stri
 /** A voice that is too busy to speak it is asked again. */
 const leadInBy = (voice: TextToSpeech): Effect.Effect<LeadIn> =>
   SteadyTime.now.pipe(
-    Effect.flatMap((neededAt) => Stream.runCollect(voice.speak(leadInText, { isAnswered: false, neededAt }))),
+    Effect.flatMap((neededAt) => Stream.runCollect(soundOf(voice.speak(leadInText, { isAnswered: false, neededAt })))),
     Effect.map((pieces) => leadInOf(Buffer.concat(pieces))),
     Effect.catch(() =>
       Effect.delay(

@@ -4,8 +4,10 @@
 import { Effect, Fiber, Result, Stream } from "effect"
 import type { Egress } from "#core/egress/Egress.ts"
 import type { ModelError } from "#core/model/LanguageModel.ts"
-import { type SpeechWanted, speechRates, type TextToSpeech } from "#core/model/TextToSpeech.ts"
+import { type SpeechWanted, type SpokenWord, speechRates, type TextToSpeech } from "#core/model/TextToSpeech.ts"
 import type { TextToSpeechProvider } from "#core/model/TextToSpeechProvider.ts"
+import { sampleRate } from "#core/audio/Mulaw.ts"
+import { WordMarks } from "#core/voice/WordMarks.ts"
 import { type Case, verdictOf } from "./Case.ts"
 import { demand, inWords, NotAsked } from "./Nonconformity.ts"
 import { serviceRules } from "./serviceRules.ts"
@@ -34,11 +36,13 @@ interface Scene {
 }
 interface Spoken {
   readonly bytes: Uint8Array
+  readonly words: ReadonlyArray<SpokenWord>
   readonly error: ModelError | undefined
 }
 
 const short = "Good morning."
 const long = "Good morning, we call about your appointment on Friday at ten, and we would like to know whether you can come."
+const ROUNDING_SECONDS = 0.1
 const now: SpeechWanted = { isAnswered: true, neededAt: 0 }
 
 const voiceIn = ({ provider, world }: Scene, config = world.config): TextToSpeech => provider.speaker(config, { egress: world.egress })
@@ -46,10 +50,11 @@ const voiceIn = ({ provider, world }: Scene, config = world.config): TextToSpeec
 const spokenBy = (voice: TextToSpeech, text: string): Effect.Effect<Spoken> =>
   Effect.suspend(() => {
     const parts: Array<Uint8Array> = []
+    const words: Array<SpokenWord> = []
     return voice.speak(text, now).pipe(
-      Stream.runForEach((part) => Effect.sync(() => void parts.push(part))),
+      Stream.runForEach((part) => Effect.sync(() => void (part instanceof Uint8Array ? parts.push(part) : words.push(part)))),
       Effect.result,
-      Effect.map((result) => ({ bytes: Buffer.concat(parts), error: Result.isFailure(result) ? result.failure : undefined }))
+      Effect.map((result) => ({ bytes: Buffer.concat(parts), words, error: Result.isFailure(result) ? result.failure : undefined }))
     )
   })
 
@@ -129,6 +134,22 @@ const rules: ReadonlyArray<Rule> = [
         "the same speech of the same text",
         () => `${first.bytes.length} bytes, and then ${second.bytes.length} others`,
         "calls get speech that was made for another call"
+      )
+    }
+  },
+  {
+    name: "words: their times are those of the speech",
+    holds: async (scene) => {
+      const spoken = await speak(scene, long)
+      if (spoken.words.length === 0) throw new NotAsked("the voice does not tell when words are spoken")
+      const known = new WordMarks(long)
+      for (const word of spoken.words) known.push(word)
+      const { bytes, characters } = known.marks.at(-1) ?? { bytes: 0, characters: 0 }
+      demand(
+        characters === long.length && bytes / sampleRate <= secondsOf(voiceIn(scene), spoken) + ROUNDING_SECONDS,
+        "every word of the text, in order, each later than the one before it, and the last one before the end of the speech",
+        () => inWords(spoken.words),
+        "what a callee who interrupts has heard would be wrong"
       )
     }
   },

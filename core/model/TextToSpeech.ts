@@ -3,7 +3,7 @@
  * sentence at a time, without markup (`core/voice/PlainSpeech.ts`), caches the speech, and plays the first piece while the others are still being
  * made. How figures are said is the voice's affair.
  */
-import type { Stream } from "effect"
+import { Stream } from "effect"
 import type { CampaignId } from "#core/Id.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { ModelError } from "./LanguageModel.ts"
@@ -23,6 +23,20 @@ export interface SpeechWanted {
   readonly neededAt: SteadyMillis
   readonly campaignId?: CampaignId | undefined
 }
+
+/** Tells when a word of the text has been spoken. */
+export interface SpokenWord {
+  /** As it is in the text, with its punctuation or without. */
+  readonly word: string
+  /** From the start of the text's speech to the end of the word. */
+  readonly untilMillis: number
+}
+
+export type SpeechPart = Uint8Array | SpokenWord
+
+/** The bytes alone. */
+export const soundOf = <E>(speech: Stream.Stream<SpeechPart, E>): Stream.Stream<Uint8Array, E> =>
+  Stream.filter(speech, (part) => part instanceof Uint8Array)
 
 export interface TextToSpeech {
   /** `provider` and `voice` as in the usage of a run, which counts the characters of the texts. */
@@ -44,6 +58,10 @@ export interface TextToSpeech {
    * Bytes in the format, cut anywhere, in arrays that never change afterwards. The stream ends when the whole text has been spoken, and fails
    * if it cannot be, so that half a sentence is never taken for a whole one. It is empty if nothing in the text can be spoken. Interrupting
    * the stream ends the request at the service.
+   *
+   * A voice that knows when each word is spoken also tells the words, in the order of the text and if possible before their bytes. What callees have
+   * heard of a sentence that they interrupt is then known; otherwise it is estimated, also from the first word that is not the next one of the text
+   * or does not end later than the one before it. Words of voices with `ownsQueue` are ignored.
    */
-  readonly speak: (text: string, wanted: SpeechWanted) => Stream.Stream<Uint8Array, ModelError>
+  readonly speak: (text: string, wanted: SpeechWanted) => Stream.Stream<SpeechPart, ModelError>
 }

@@ -9,7 +9,7 @@ import { offlineVoice } from "#core/model/VoiceServices.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { MadeSpeech } from "./LineSpeaker.ts"
 import type { Openings, Saying } from "./Openings.ts"
-import { TtsError } from "./Tts.ts"
+import { type TakePart, TtsError } from "./Tts.ts"
 
 export interface SpokenCharacters extends Saying {
   characters: number
@@ -70,7 +70,7 @@ export class CallVoice {
       text: string,
       aheadMillis: number,
       begun: (by: Saying) => void,
-      part: (speech: Uint8Array) => void
+      part: TakePart
     ): Effect.fn.Return<MadeSpeech | undefined, TtsError> {
       const chosen = this.next
       const isReplaceable = this.#hasSpare && chosen !== undefined
@@ -112,13 +112,13 @@ export class CallVoice {
     aheadMillis: number,
     voice: ChosenVoice | undefined,
     begin: () => void,
-    part: (speech: Uint8Array) => void
+    part: TakePart
   ): Effect.Effect<MadeSpeech | undefined, TtsError> {
     const { campaignId, openings } = this.#ports
     return Effect.flatMap(SteadyTime.now, (now) =>
-      openings.sentence(text, { isAnswered: true, neededAt: now + aheadMillis, campaignId }, voice, (speech) => {
+      openings.sentence(text, { isAnswered: true, neededAt: now + aheadMillis, campaignId }, voice, (speech, words) => {
         begin()
-        part(speech)
+        part(speech, words)
       })
     )
   }

@@ -8,11 +8,13 @@ import type { ConversationEvent } from "#core/agent/conversation/ConversationSta
 import { sampleRate } from "#core/audio/Mulaw.ts"
 import type { RecordingName } from "#core/agent/RecordingName.ts"
 import { makePlainSpeech } from "#core/voice/PlainSpeech.ts"
+import type { WordMark } from "#core/voice/WordMarks.ts"
 import type { Speaker } from "#runtime/conversation/ConversationActor.ts"
 import type { Played, Playout } from "./Playout.ts"
 import { characterMillis, GrowingPiece } from "./GrowingPiece.ts"
 import { clauseIn, sentencesOf } from "./Sentences.ts"
 import { heardText, type Piece } from "./HeardText.ts"
+import type { TakePart } from "./Tts.ts"
 
 const bytesPerMillis = sampleRate / 1000
 
@@ -39,7 +41,7 @@ interface SpeakerPorts {
    * `aheadMillis`: how much is to be heard first. `part` receives speech that arrives in parts, which together form the result. Undefined if
    * nothing in the text can be said. Fails if it cannot be synthesized.
    */
-  readonly speak: (text: string, aheadMillis: number, part: (speech: Uint8Array) => void) => Effect.Effect<MadeSpeech | undefined, unknown>
+  readonly speak: (text: string, aheadMillis: number, part: TakePart) => Effect.Effect<MadeSpeech | undefined, unknown>
   readonly record: (recording: RecordingName) => Effect.Effect<MadeSpeech, unknown>
   readonly fork: (work: Effect.Effect<void>) => Fiber.Fiber<void>
   readonly tell: (event: ConversationEvent) => void
@@ -180,7 +182,7 @@ export class LineSpeaker implements Speaker {
     for (const [index, text] of texts.entries()) {
       const sentence = line.sentences[from + index]
       if (sentence === undefined) continue
-      const part = (speech: Uint8Array) => this.#takePart(sentence, text, speech)
+      const part: TakePart = (speech, words) => this.#takePart(sentence, text, speech, words)
       this.#make(line, sentence, this.#ports.speak(text, this.#aheadMillisOf(sentence), part))
     }
     this.#play()
@@ -237,8 +239,8 @@ export class LineSpeaker implements Speaker {
     )
   }
 
-  #takePart(sentence: Sentence, text: string, speech: Uint8Array): void {
-    sentence.piece ??= new GrowingPiece(text)
+  #takePart(sentence: Sentence, text: string, speech: Uint8Array, words: ReadonlyArray<WordMark>): void {
+    sentence.piece ??= new GrowingPiece(text, words)
     sentence.piece.add(speech)
     sentence.parts.push(speech)
     this.#play()

@@ -9,7 +9,7 @@ import { plainSpeech } from "#core/voice/PlainSpeech.ts"
 import { characterMillis } from "./GrowingPiece.ts"
 import { RecordedSpeech, RecordingUnplayable } from "./RecordedSpeech.ts"
 import { sentencesOf } from "./Sentences.ts"
-import { Tts, type TtsError } from "./Tts.ts"
+import { type TakePart, Tts, type TtsError } from "./Tts.ts"
 import type { PlannedTalk, VoicePlan } from "./VoiceSession.ts"
 
 /** How long an answered call waits for a recording before the greeting is spoken instead. */
@@ -50,7 +50,7 @@ export const makeOpenings = Effect.gen(function* () {
     text: string,
     wanted: SpeechWanted,
     voice: VoicePlan["voice"],
-    part: (speech: Uint8Array) => void
+    part: TakePart
   ): Effect.Effect<OpeningPiece | undefined, TtsError> =>
     tts.speak(text, wanted, voice, part).pipe(
       Effect.map((speech) => ({ speech, text })),

@@ -10,10 +10,12 @@ import type { ChosenVoice } from "#core/model/ChosenVoice.ts"
 import { ModelError } from "#core/model/LanguageModel.ts"
 import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
+import { WordMarks } from "#core/voice/WordMarks.ts"
 import { countPool } from "#runtime/metrics/SpeechMetrics.ts"
 import { makePhoneFrames, wholeOf } from "./PhoneFrames.ts"
 import { makeSpeechCache, type SpeechCache } from "./SpeechCache.ts"
 import { makeSpeechTurns } from "./SpeechTurns.ts"
+import type { TakePart } from "./Tts.ts"
 
 // Several hundred sentences.
 const cacheBytes = 16 * 1024 * 1024
@@ -34,12 +36,11 @@ const bytesPerMillis = sampleRate / 1000
 /** With shorter parts, the carrier would have to report each one. */
 const leastPartBytes = 10 * frameSize
 
-type Part = (speech: Uint8Array) => void
-
 interface Making {
   readonly wants: Set<SpeechWanted>
   readonly parts: Array<Uint8Array>
-  readonly listeners: Set<Part>
+  readonly words: WordMarks
+  readonly listeners: Set<TakePart>
   readonly outcome: Deferred.Deferred<Uint8Array, ModelError>
   fiber: Fiber.Fiber<void> | undefined
 }
@@ -75,7 +76,13 @@ const stalled = Effect.fnUntraced(function* (
 })
 
 /** Asks the service, and passes on the parts as they arrive. */
-const asked = ({ speech }: ChosenVoice, text: string, wanted: SpeechWanted, { listeners, parts }: Making, options: State["options"]) =>
+const asked = (
+  { speech }: ChosenVoice,
+  text: string,
+  wanted: SpeechWanted,
+  { listeners, parts, words }: Making,
+  options: State["options"]
+) =>
   Effect.suspend(() => {
     const frames = makePhoneFrames(speech.format)
     let waiting: Array<Uint8Array> = []
@@ -86,7 +93,7 @@ const asked = ({ speech }: ChosenVoice, text: string, wanted: SpeechWanted, { li
       const part = wholeOf(waiting)
       waiting = []
       parts.push(part)
-      for (const listener of listeners) listener(part)
+      for (const listener of listeners) listener(part, words.marks)
     }
     const take = (given: Uint8Array) => {
       if (given.length > 0) waiting.push(given)
@@ -94,6 +101,10 @@ const asked = ({ speech }: ChosenVoice, text: string, wanted: SpeechWanted, { li
     }
     const given = Stream.runForEach(speech.speak(text, wanted), (some) =>
       Effect.suspend(() => {
+        if (!(some instanceof Uint8Array)) {
+          words.push(some)
+          return Effect.void
+        }
         take(frames.push(some))
         tell(leastPartBytes)
         if (bytes > maxSpeechBytes) return Effect.fail(failed("broken", "it speaks without end"))
@@ -120,7 +131,7 @@ const make = (state: State, voice: ChosenVoice, key: string, text: string, wante
     Effect.onExit((exit) =>
       Effect.suspend(() => {
         if (state.making.get(key) === own) state.making.delete(key)
-        if (Exit.isSuccess(exit) && voice.speech.isCacheable && exit.value.length > 0) state.cache.set(key, exit.value)
+        if (Exit.isSuccess(exit) && voice.speech.isCacheable && exit.value.length > 0) state.cache.set(key, exit.value, own.words.marks)
         return Deferred.done(own.outcome, Exit.hasInterrupts(exit) ? Exit.fail(stopping) : exit)
       })
     ),
@@ -133,7 +144,14 @@ const begun = Effect.fnUntraced(function* (state: State, voice: ChosenVoice, key
   const same = voice.speech.isCacheable ? state.making.get(key) : undefined
   if (same !== undefined) return same
   if (state.turns.waiting() >= maxWaiting) return yield* failed("rate_limited", "too much speech is waiting to be made")
-  const own: Making = { wants: new Set([wanted]), parts: [], listeners: new Set(), outcome: Deferred.makeUnsafe(), fiber: undefined }
+  const own: Making = {
+    wants: new Set([wanted]),
+    parts: [],
+    words: new WordMarks(text),
+    listeners: new Set(),
+    outcome: Deferred.makeUnsafe(),
+    fiber: undefined
+  }
   if (voice.speech.isCacheable) state.making.set(key, own)
   // Not within the caller, who may hang up while others wait for the same speech.
   own.fiber = yield* Effect.forkIn(make(state, voice, key, text, wanted, own), state.scope)
@@ -141,9 +159,9 @@ const begun = Effect.fnUntraced(function* (state: State, voice: ChosenVoice, key
 })
 
 /** One caller's part in a request. */
-const joined = (state: State, key: string, making: Making, wanted: SpeechWanted, part: Part) => {
+const joined = (state: State, key: string, making: Making, wanted: SpeechWanted, part: TakePart) => {
   making.wants.add(wanted)
-  for (const made of making.parts) part(made)
+  for (const made of making.parts) part(made, making.words.marks)
   making.listeners.add(part)
   return Effect.sync(() => {
     making.wants.delete(wanted)
@@ -155,10 +173,13 @@ const joined = (state: State, key: string, making: Making, wanted: SpeechWanted,
   })
 }
 
-const speak = Effect.fnUntraced(function* (state: State, voice: ChosenVoice, text: string, given: SpeechWanted, part: Part) {
+const speak = Effect.fnUntraced(function* (state: State, voice: ChosenVoice, text: string, given: SpeechWanted, part: TakePart) {
   const key = keyOf(voice, text)
   const kept = state.cache.get(key)
-  if (kept !== undefined) return kept
+  if (kept !== undefined) {
+    part(kept.speech, kept.words)
+    return kept.speech
+  }
   const wanted = { ...given }
   return yield* Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(begun(state, voice, key, text, wanted), (making) => {
@@ -179,7 +200,7 @@ export const makeServiceSpeech = Effect.fnUntraced(function* (options: ServiceSp
   }
   yield* countPool("voices", { running: turns.running, waiting: turns.waiting })
   return {
-    /** `part` gets each part as it arrives, unless the speech was cached. Empty if nothing in the text can be said. */
-    speak: (voice: ChosenVoice, text: string, wanted: SpeechWanted, part: Part) => speak(state, voice, text, wanted, part)
+    /** `part` gets each part as it arrives; speech that was cached is one part. Empty if nothing in the text can be said. */
+    speak: (voice: ChosenVoice, text: string, wanted: SpeechWanted, part: TakePart) => speak(state, voice, text, wanted, part)
   }
 })

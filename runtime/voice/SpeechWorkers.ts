@@ -159,7 +159,7 @@ const speechOf = Effect.fnUntraced(function* <Request, E>(
   wanted?: SpeechWanted
 ) {
   if (!workers.isOpen) return yield* new SpeechNotMade({ reason: "Closed" })
-  const cached = workers.cache.get(key)
+  const cached = workers.cache.get(key)?.speech
   if (cached !== undefined) return cached
   const own: SpeechWanted = { ...(wanted ?? { isAnswered: true, neededAt: yield* SteadyTime.now }) }
   const same = workers.making.get(key) ?? workers.waiting.get(key)

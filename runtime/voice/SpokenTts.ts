@@ -2,7 +2,7 @@
 import { Effect, Layer, Stream } from "effect"
 import type { ChosenVoice } from "#core/model/ChosenVoice.ts"
 import type { ModelError } from "#core/model/LanguageModel.ts"
-import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
+import { soundOf, type SpeechWanted } from "#core/model/TextToSpeech.ts"
 import { offlineVoice } from "#core/model/VoiceServices.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { FliteVoices } from "./FliteVoices.ts"
@@ -23,7 +23,7 @@ const ignored = () => {}
 
 /** For a voice that delivers its speech as a whole, ready for the phone. */
 const wholeOf = ({ speech }: ChosenVoice, text: string, wanted: SpeechWanted): Effect.Effect<Uint8Array, ModelError> =>
-  Effect.map(Stream.runCollect(speech.speak(text, wanted)), (parts) => parts[0] ?? new Uint8Array(0))
+  Effect.map(Stream.runCollect(soundOf(speech.speak(text, wanted))), (parts) => parts[0] ?? new Uint8Array(0))
 
 interface Options extends ServiceSpeechOptions {
   readonly firstSoundMillis?: number

@@ -8,7 +8,7 @@ import type { LineSpeaker } from "./LineSpeaker.ts"
 import type { Openings, Saying } from "./Openings.ts"
 import type { RecordingUnplayable } from "./RecordedSpeech.ts"
 import type { TalkMeter } from "./TalkMeter.ts"
-import type { TtsError } from "./Tts.ts"
+import type { TakePart, TtsError } from "./Tts.ts"
 import { noteFirstAudio, noteTrouble, type Trouble, type Voice } from "./Voice.ts"
 import type { VoicePlan } from "./VoiceSession.ts"
 
@@ -63,7 +63,7 @@ export const voicedBy = ({
     const open = voice()
     if (open !== undefined) open.noted.saying = saying
   }
-  const speak = (text: string, aheadMillis: number, part: (speech: Uint8Array) => void) => {
+  const speak = (text: string, aheadMillis: number, part: TakePart) => {
     const askedAt = now()
     const begun = (by: Saying) => {
       if (aheadMillis === 0) meter.synthesized(now() - askedAt, by)

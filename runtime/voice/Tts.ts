@@ -4,6 +4,7 @@ import type { CampaignId } from "#core/Id.ts"
 import { encodeFrames, frameSize, sampleRate } from "#core/audio/Mulaw.ts"
 import type { ChosenVoice } from "#core/model/ChosenVoice.ts"
 import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
+import type { WordMark } from "#core/voice/WordMarks.ts"
 
 const meanings = {
   TooLong: "the text is too long",
@@ -26,6 +27,9 @@ export class TtsError extends Schema.TaggedError<TtsError>()("TtsError", {
   }
 }
 
+/** Takes the next part of a speech. `words` are those of the whole speech whose ends are known by now; later parts may add to them. */
+export type TakePart = (speech: Uint8Array, words: ReadonlyArray<WordMark>) => void
+
 /** Maximum characters of a text: about five minutes of speech. */
 export const maxTextLength = 4000
 
@@ -42,12 +46,7 @@ export class Tts extends Context.Service<
      * default voice. If the voice delivers its speech bit by bit, `part` gets each part as it arrives, in whole frames; together they form the
      * result.
      */
-    readonly speak: (
-      text: string,
-      wanted?: SpeechWanted,
-      voice?: ChosenVoice,
-      part?: (speech: Uint8Array) => void
-    ) => Effect.Effect<Uint8Array, TtsError>
+    readonly speak: (text: string, wanted?: SpeechWanted, voice?: ChosenVoice, part?: TakePart) => Effect.Effect<Uint8Array, TtsError>
     /** Gets a worker ready for these texts, unless all of them are cached. Returns at once and is cheap to repeat. */
     readonly warm: (texts: ReadonlyArray<string>, voice?: ChosenVoice) => Effect.Effect<void>
     /** Whether some of the waiting speech cannot be made in time and some of it is for calls of this campaign. */

@@ -13,7 +13,7 @@ const egress = webhooksOf({ privateWebhooks: true })
 const offline = async (): Promise<VoiceWorld> => ({ config: {}, egress, close: async () => {} })
 
 t.test("Flite", async (t) => {
-  const exceptions = ["parts", "error", "egress", "interruption"]
+  const exceptions = ["words", "parts", "error", "egress", "interruption"]
   const suite = Effect.gen(function* () {
     const { speaker } = yield* FliteVoices
     for (const { name, run } of voiceConformance(fliteProvider(speaker), offline)) {
@@ -53,6 +53,9 @@ t.test("a voice that breaks a rule fails", async (t) => {
   t.strictSame(await failuresOf({ format: { encoding: "pcm16", rate: 48_000 } }), ["speech", "speech"], "of another format")
   t.strictSame(await failuresOf({ speak: (text) => Stream.succeed(new Uint8Array(text.length * tenth + 160 * count++)) }), ["speech"])
   t.strictSame(await failuresOf({ atOnce: 0 }), ["format"])
+  const told = (word: string, untilMillis: number) => (text: string) =>
+    Stream.make(new Uint8Array(text.length * tenth), { word, untilMillis })
+  t.strictSame(await failuresOf({ speak: told("Hello", 100) }), ["words"], "that tells words that are not in the text")
   const script = () => {}
   const hidden = { api_key: "key-of-nobody-else" }
   t.strictSame(

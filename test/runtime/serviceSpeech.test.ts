@@ -6,10 +6,11 @@ import type { JsonObject } from "#core/Json.ts"
 import { voiceOf } from "#core/model/ChosenVoice.ts"
 import { ModelError } from "#core/model/LanguageModel.ts"
 import { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
-import type { SpeechWanted, TextToSpeech } from "#core/model/TextToSpeech.ts"
+import type { SpeechPart, SpeechWanted, TextToSpeech } from "#core/model/TextToSpeech.ts"
 import { defineTextToSpeech } from "#core/model/TextToSpeechProvider.ts"
 import { optionalText, token } from "#core/provider/Credential.ts"
 import { FliteVoices } from "#runtime/voice/FliteVoices.ts"
+import type { WordMark } from "#core/voice/WordMarks.ts"
 import * as SpokenTts from "#runtime/voice/SpokenTts.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
@@ -26,7 +27,7 @@ const frameSize = 160
 const frames = (count: number) => new Uint8Array(count * frameSize).fill(0x10)
 const broken = new ModelError({ reason: "broken", isRetryable: true, message: "it broke off" })
 
-type Answer = Queue.Queue<Uint8Array, ModelError | Cause.Done>
+type Answer = Queue.Queue<SpeechPart, ModelError | Cause.Done>
 
 /** A service that speaks when the test says so. */
 class Service {
@@ -53,7 +54,7 @@ class Service {
   }
 
   #speak(asked: string) {
-    return Stream.callback<Uint8Array, ModelError>((queue) =>
+    return Stream.callback<SpeechPart, ModelError>((queue) =>
       Effect.acquireRelease(
         Effect.sync(() => {
           this.asked.push(asked)
@@ -67,8 +68,8 @@ class Service {
 
   readonly isAsked = (asked: string) => () => this.open.has(asked)
 
-  give(asked: string, bytes: Uint8Array): void {
-    Queue.offerUnsafe(this.#answer(asked), bytes)
+  give(asked: string, ...parts: ReadonlyArray<SpeechPart>): void {
+    Queue.offerAllUnsafe(this.#answer(asked), parts)
   }
 
   end(asked: string, bytes: Uint8Array): void {
@@ -159,6 +160,36 @@ t.test("given two calls that want the same, when one ends, then the other gets i
   t.equal(open, 0)
   t.strictSame([late, length], [[10, 5], 15], "one that comes later gets what was there before")
   t.strictSame(service.asked, ["Hello.", "Bye."])
+})
+
+t.test("given a voice that tells when words are spoken, then they come with its speech, for all who hear it", async (t) => {
+  const service = new Service()
+  const voice = service.voiceFor()
+  const words = [150, 400].map((untilMillis, at) => ({ word: ["Hello", "there"][at] ?? "", untilMillis }))
+  const told: Array<ReadonlyArray<WordMark>> = []
+  await speaking(function* (speak) {
+    const hearing = () => start(speak("Hello there.", undefined, voice, (_, words) => void told.push(words)))
+    const first = yield* hearing()
+    yield* until(service.isAsked("Hello there."))
+    service.give("Hello there.", ...words.slice(0, 1), frames(10))
+    yield* until(() => told.length === 1)
+    t.strictSame(told[0], [{ characters: 5, bytes: 1200 }])
+    const second = yield* hearing()
+    yield* until(() => told.length === 2)
+    service.give("Hello there.", ...words.slice(1))
+    service.end("Hello there.", frames(10))
+    yield* Fiber.joinAll([first, second])
+    yield* Fiber.join(yield* hearing())
+  })
+  const both = [
+    { characters: 5, bytes: 1200 },
+    { characters: 12, bytes: 3200 }
+  ]
+  t.strictSame(
+    told,
+    Array.from({ length: 5 }, () => both),
+    "two of the first, two of the second, and one that was cached"
+  )
 })
 
 t.test("given speech that breaks off, then it is an error, and is made again for the next", async (t) => {

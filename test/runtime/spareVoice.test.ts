@@ -38,7 +38,7 @@ const callWith = (services: ReadonlyArray<Service>, language = "en-GB") => {
           const { end, partAfter } = services[sentences++] ?? { end: Effect.void }
           if (partAfter !== undefined) {
             yield* Effect.sleep(partAfter)
-            part(sound)
+            part(sound, [])
           }
           yield* end
           return { speech: sound, text }

@@ -153,6 +153,12 @@ export const border = named({
     replacement: "!isAssent(words))) return only(state)",
     caughtBy: "test/core/bargeIn.test.ts"
   },
+  "Of a sentence that the callee interrupted, only words that were played to their end count as heard.": {
+    file: "runtime/voice/HeardText.ts",
+    text: "word.bytes <= played",
+    replacement: "word.bytes <= 2 * played",
+    caughtBy: "test/runtime/heardWords.test.ts"
+  },
   "A value that is not of its variable's type is refused.": {
     file: "core/agent/conversation/Extraction.ts",
     text: 'return typeof number === "number" && Number.isFinite(number) ? number : undefined',
