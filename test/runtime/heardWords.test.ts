@@ -1,8 +1,52 @@
 /** What a callee who interrupts the agent has heard, if its voice tells when each word is spoken. */
+import { Effect, Layer } from "effect"
 import t from "tap"
+import { cartesiaWith } from "#adapters/voice/cartesia/cartesia.ts"
+import { elevenlabsWith } from "#adapters/voice/elevenlabs/elevenlabs.ts"
+import { OrganizationId } from "#core/Id.ts"
+import { voiceOf } from "#core/model/ChosenVoice.ts"
+import { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import { WordMarks } from "#core/voice/WordMarks.ts"
+import { FliteVoices } from "#runtime/voice/FliteVoices.ts"
 import { GrowingPiece } from "#runtime/voice/GrowingPiece.ts"
 import { heardText } from "#runtime/voice/HeardText.ts"
+import * as SpokenTts from "#runtime/voice/SpokenTts.ts"
+import { VoiceEmulator } from "#test/emulators/voices/VoiceEmulator.ts"
+import { webhooksOf } from "#test/support/egress.ts"
+import { planOf, text } from "#test/support/talk.ts"
+import { toldTo } from "#test/support/talkScene.ts"
+import { definition } from "#test/support/talkScript.ts"
+import { loudFrames, voiceIn } from "./callVoice.ts"
+
+const { conversing } = await voiceIn(t)
+
+/** The service may be as slow as the machine. */
+const patient = { timeoutMillis: 600_000, stallMillis: 600_000, firstSoundMillis: 600_000 }
+const tts = Layer.provide(SpokenTts.layer(patient), FliteVoices.layer({ workers: 1 }))
+
+for (const provider of ["elevenlabs", "cartesia"])
+  t.test(`given ${provider}, when the callee interrupts in a long pause, then exactly the words before it were heard`, async (t) => {
+    const plan = planOf(definition({ greeting: "One moment — we have found your order in our house." }), { max_user_idle_timeout: 600 })
+    const emulator = await new VoiceEmulator().listen()
+    t.teardown(() => emulator.stop())
+    const registry = Effect.runSync(Effect.provide(ServiceRegistry, ServiceRegistry.layerOf([elevenlabsWith(), cartesiaWith()])))
+    const settings = { provider, voice: "3faa81ae", api_key: emulator.key, base_url: emulator.origin }
+    const voice = voiceOf(registry, OrganizationId.make(1), settings, { egress: webhooksOf({ privateWebhooks: true }) })
+    const { kept, told } = await conversing(
+      { plan, script: () => [text("Yes?")], voice: { voice } },
+      function* (scene) {
+        yield* scene.until("two seconds", () => loudFrames(scene) >= 100)
+        yield* scene.says("Wait a minute, please.")
+        yield* scene.until("answer", () => scene.requests.length > 0)
+        const told = toldTo(scene.requests[0])
+        yield* scene.session.finish
+        return { told, kept: scene.kept() }
+      },
+      { tts }
+    )
+    t.strictSame(told, ["agent: One moment", "callee: Wait a minute, please."])
+    t.match(kept.transcript, /assistant: One moment\n/)
+  })
 
 const sentence = "One, two (three) four."
 type Told = readonly [word: string, untilMillis: number]

@@ -1,10 +1,11 @@
-/** Cartesia's voices: https://docs.cartesia.ai/api-reference/tts/bytes */
+/** Cartesia's voices: https://docs.cartesia.ai/api-reference/tts/sse */
 import { defineTextToSpeech } from "#core/model/TextToSpeechProvider.ts"
 import { optionalText, text, token } from "#core/provider/Credential.ts"
 import { addressFaults } from "#adapters/voice/shared/BaseUrl.ts"
 import { hostedVoice, numberOf, voiceFields } from "#adapters/voice/shared/hostedVoice.ts"
 import { usualPatience } from "#adapters/voice/shared/SpokenReply.ts"
 import { headersOf, tryCartesiaKey } from "./request.ts"
+import { timedWords } from "./timedWords.ts"
 
 const provider = "cartesia"
 
@@ -31,7 +32,7 @@ export const cartesiaWith = (patience = usualPatience) =>
         egress,
         patience,
         request: (transcript) => ({
-          path: "/tts/bytes",
+          path: "/tts/sse",
           headers: headersOf(api_key),
           body: {
             model_id: model,
@@ -39,8 +40,12 @@ export const cartesiaWith = (patience = usualPatience) =>
             voice: { mode: "id", id: voice },
             language,
             output_format: { container: "raw", encoding: "pcm_mulaw", sample_rate: 8000 },
-            generation_config: { speed: numberOf(speed), volume: numberOf(volume) }
-          }
+            generation_config: { speed: numberOf(speed), volume: numberOf(volume) },
+            add_timestamps: true,
+            // The words of the text, not those that its figures are spoken with.
+            use_normalized_timestamps: false
+          },
+          events: timedWords
         })
       })
     }

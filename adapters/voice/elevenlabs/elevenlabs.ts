@@ -1,9 +1,13 @@
-/** ElevenLabs' voices: https://elevenlabs.io/docs/api-reference/text-to-speech/stream */
+/**
+ * ElevenLabs' voices: https://elevenlabs.io/docs/api-reference/text-to-speech/stream-with-timestamps. The sentence before is not sent along as
+ * `previous_text`: a sentence would then be made and paid for again after each other one, instead of being cached.
+ */
 import { defineTextToSpeech } from "#core/model/TextToSpeechProvider.ts"
 import { optionalText, token } from "#core/provider/Credential.ts"
 import { addressFaults } from "#adapters/voice/shared/BaseUrl.ts"
 import { hostedVoice, numberOf, voiceFields } from "#adapters/voice/shared/hostedVoice.ts"
 import { usualPatience } from "#adapters/voice/shared/SpokenReply.ts"
+import { timedCharacters } from "./timedCharacters.ts"
 import { tryElevenLabsKey } from "./tryElevenLabsKey.ts"
 
 const provider = "elevenlabs"
@@ -41,9 +45,10 @@ export const elevenlabsWith = (patience = usualPatience) =>
         egress,
         patience,
         request: (text) => ({
-          path: `/v1/text-to-speech/${encodeURIComponent(idOf(voice))}/stream?output_format=ulaw_8000`,
+          path: `/v1/text-to-speech/${encodeURIComponent(idOf(voice))}/stream/with-timestamps?output_format=ulaw_8000`,
           headers: { "xi-api-key": api_key },
-          body: { text, model_id: model, voice_settings: settings, ...(language === "" ? {} : { language_code: language }) }
+          body: { text, model_id: model, voice_settings: settings, ...(language === "" ? {} : { language_code: language }) },
+          events: timedCharacters
         })
       })
     }

@@ -2,10 +2,12 @@
 import type { ClientRequest, IncomingMessage } from "node:http"
 import { Cause, Effect, Queue, Stream } from "effect"
 import type { ModelError } from "#core/model/LanguageModel.ts"
+import type { SpeechPart } from "#core/model/TextToSpeech.ts"
 import { retryAfterOf } from "#adapters/shared/HttpClient.ts"
 import { parse } from "#adapters/shared/Json.ts"
 import { broken, midStream, misconfigured, refusedReply, timedOut, tooLarge, unreachable } from "./modelErrors.ts"
 import type { ServiceConnection } from "./ServiceConnection.ts"
+import { eventReader, type SpokenEvents } from "./SpokenEvents.ts"
 
 export interface SpeechPatience {
   readonly firstMillis: number
@@ -18,6 +20,8 @@ export interface SpeechRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: object
+  /** Called for each reply. Undefined: the reply is the speech itself. */
+  readonly events?: () => SpokenEvents
 }
 
 /** Five minutes of the widest format. */
@@ -28,13 +32,13 @@ export const spokenReply = (
   connection: ServiceConnection,
   patience: SpeechPatience,
   request: SpeechRequest
-): Stream.Stream<Uint8Array, ModelError> =>
+): Stream.Stream<SpeechPart, ModelError> =>
   Stream.callback((queue) =>
     Effect.acquireRelease(
       Effect.sync(() => {
         const done = (error?: ModelError) =>
           void (error === undefined ? Queue.endUnsafe(queue) : Queue.failCauseUnsafe(queue, Cause.fail(error)))
-        const reply = new Reply(patience, { done, part: (bytes) => void Queue.offerUnsafe(queue, bytes) })
+        const reply = new Reply(patience, { done, part: (part) => void Queue.offerUnsafe(queue, part) })
         reply.ask(connection, request)
         return reply
       }),
@@ -43,7 +47,7 @@ export const spokenReply = (
   )
 
 interface Listener {
-  readonly part: (bytes: Uint8Array) => void
+  readonly part: (part: SpeechPart) => void
   /** Called once. */
   readonly done: (error?: ModelError) => void
 }
@@ -63,7 +67,7 @@ class Reply {
     this.#listener = listener
   }
 
-  ask(connection: ServiceConnection, { body, headers, path }: SpeechRequest): void {
+  ask(connection: ServiceConnection, { body, events, headers, path }: SpeechRequest): void {
     const text = JSON.stringify(body)
     this.#sent = text + Object.values(headers).join(" ")
     const length = String(Buffer.byteLength(text))
@@ -72,7 +76,7 @@ class Reply {
     if (outgoing === undefined) return this.#end(misconfigured("the engine may not connect to this address"))
     this.#wait(this.#patience.firstMillis, "the speech did not begin")
     outgoing.on("error", (error) => this.#end(unreachable(error)))
-    outgoing.on("response", (response) => this.#read(response))
+    outgoing.on("response", (response) => this.#read(response, events?.()))
     outgoing.end(text)
   }
 
@@ -84,17 +88,20 @@ class Reply {
     this.#outgoing?.destroy()
   }
 
-  #read(response: IncomingMessage): void {
-    const isSpeech = response.statusCode === 200 && !/\bjson\b|^text\//.test(response.headers["content-type"] ?? "")
-    if (!isSpeech) return this.#readRefusal(response)
+  #read(response: IncomingMessage, events: SpokenEvents | undefined): void {
+    const isText = /\bjson\b|^text\//.test(response.headers["content-type"] ?? "")
+    if (response.statusCode !== 200 || (isText && events === undefined)) return this.#readRefusal(response)
+    const part = (one: SpeechPart) => (this.#isOver ? undefined : this.#listener.part(one))
+    const done = (error?: ModelError) => this.#end(error)
+    const reader = events === undefined ? { push: part, end: done } : eventReader(events, this.#sent, { part, done })
     response.on("data", (chunk: Buffer) => {
       if (this.#isOver) return
       this.#bytes += chunk.length
       if (this.#bytes > MOST_BYTES) return this.#end(tooLarge("bytes"))
       this.#wait(this.#patience.betweenMillis, "the speech did not continue")
-      this.#listener.part(chunk)
+      reader.push(chunk)
     })
-    response.on("end", () => this.#end())
+    response.on("end", () => reader.end())
     response.on("error", () => this.#end(broken("the speech ended early")))
   }
 

@@ -1,10 +1,11 @@
 /**
- * The speech interfaces of OpenAI, Deepgram, ElevenLabs and Cartesia on the loopback interface. A text takes 60 ms for each character. Members and headers
- * that a service does not document are refused, in the service's own form.
+ * The speech interfaces of OpenAI, Deepgram, ElevenLabs and Cartesia on the loopback interface. Members and headers that a service does not document are
+ * refused, in the service's own form.
  */
 import type { IncomingMessage } from "node:http"
 import { json, ModelEmulator, type RawReply } from "#test/emulators/shared/ModelEmulator.ts"
 import { isObject } from "#test/emulators/shared/json.ts"
+import { cartesiaEvent, cartesiaEvents, elevenlabsLine, halvesOf, speechOf } from "./timedSpeech.ts"
 
 type Body = Readonly<Record<string, unknown>>
 /** How the next speech ends, after its first half. */
@@ -16,10 +17,17 @@ interface Service {
   readonly hasKey: (headers: IncomingMessage["headers"], key: string) => boolean
   readonly text: string
   readonly members: ReadonlyArray<string>
-  readonly bytesPerSecond: number
+  /** The reply in two parts, and its content type. */
+  readonly speech: (text: string) => { readonly contentType: string; readonly halves: readonly [string | Uint8Array, string | Uint8Array] }
   readonly refusal: (status: number, code: string, text: string) => object
   /** What else the request must have. */
   readonly isRight: (url: URL, body: Body) => boolean
+}
+
+const bare = (bytesPerSecond: number) => (text: string) => {
+  const bytes = speechOf(text, bytesPerSecond)
+  const half = Math.floor(bytes.length / 4) * 2
+  return { contentType: "audio/basic", halves: [bytes.subarray(0, half), bytes.subarray(half)] } as const
 }
 
 const services: Readonly<Record<string, Service>> = {
@@ -28,7 +36,7 @@ const services: Readonly<Record<string, Service>> = {
     hasKey: ({ authorization }, key) => authorization === `Bearer ${key}`,
     text: "input",
     members: ["model", "input", "voice", "response_format", "speed", "instructions"],
-    bytesPerSecond: 48_000,
+    speech: bare(48_000),
     refusal: (_, code, text) => ({ error: { message: `No: ${text}`, type: code, code } }),
     isRight: (_, { response_format }) => response_format === "pcm"
   },
@@ -37,26 +45,36 @@ const services: Readonly<Record<string, Service>> = {
     hasKey: ({ authorization }, key) => authorization === `Token ${key}`,
     text: "text",
     members: ["text"],
-    bytesPerSecond: 8000,
+    speech: bare(8000),
     refusal: (_, code, text) => ({ err_code: code, err_msg: `No: ${text}`, request_id: "1" }),
     isRight: ({ searchParams }) =>
       searchParams.get("encoding") === "mulaw" && searchParams.get("sample_rate") === "8000" && searchParams.get("container") === "none"
   },
   elevenlabs: {
-    path: /^\/v1\/text-to-speech\/[\w%-]+\/stream$/,
+    path: /^\/v1\/text-to-speech\/[\w%-]+\/stream\/with-timestamps$/,
     hasKey: (headers, key) => headers["xi-api-key"] === key,
     text: "text",
     members: ["text", "model_id", "voice_settings", "language_code"],
-    bytesPerSecond: 8000,
+    speech: (text) => {
+      const [first, rest] = halvesOf(text)
+      return { contentType: "application/json", halves: [elevenlabsLine(first), elevenlabsLine(rest)] }
+    },
     refusal: (_, code, text) => ({ detail: { status: code, message: `No: ${text}` } }),
     isRight: ({ searchParams }) => searchParams.get("output_format") === "ulaw_8000"
   },
   cartesia: {
-    path: /^\/tts\/bytes$/,
-    hasKey: (headers, key) => headers["x-api-key"] === key && headers["cartesia-version"] !== undefined,
+    path: /^\/tts\/sse$/,
+    hasKey: ({ authorization, ...headers }, key) =>
+      (headers["x-api-key"] === key || authorization === `Bearer ${key}`) && headers["cartesia-version"] !== undefined,
     text: "transcript",
-    members: ["model_id", "transcript", "voice", "language", "output_format", "generation_config"],
-    bytesPerSecond: 8000,
+    members: [
+      ...["model_id", "transcript", "voice", "language", "output_format", "generation_config"],
+      ...["add_timestamps", "use_normalized_timestamps"]
+    ],
+    speech: (text) => {
+      const [first, rest] = halvesOf(text)
+      return { contentType: "text/event-stream", halves: [cartesiaEvents(first), cartesiaEvents(rest) + cartesiaEvent("done", {})] }
+    },
     refusal: (status, code, text) => ({ title: code, message: `No: ${text}`, error_code: code, status_code: status }),
     isRight: (_, { output_format }) =>
       isObject(output_format) && output_format["encoding"] === "pcm_mulaw" && output_format["container"] === "raw"
@@ -78,7 +96,7 @@ export class VoiceEmulator extends ModelEmulator<RawReply, Body> {
     if (!service.hasKey(request.headers, this.key)) return refused(401, "invalid_api_key")
     const isKnown = Object.keys(body).every((name) => service.members.includes(name))
     if (typeof text !== "string" || !isKnown || !service.isRight(url, body)) return refused(400, "invalid_request")
-    return speech(text, service.bytesPerSecond, this.#endingOfNext())
+    return replyWith(service.speech(text), this.#endingOfNext())
   }
 
   #endingOfNext(): Ending | undefined {
@@ -88,10 +106,7 @@ export class VoiceEmulator extends ModelEmulator<RawReply, Body> {
   }
 }
 
-const speech = (text: string, bytesPerSecond: number, ending: Ending | undefined): RawReply => {
-  const bytes = Uint8Array.from({ length: Math.round(text.length * 0.06 * bytesPerSecond) }, (_, at) => (at * 31 + text.length) % 251)
-  const half = Math.floor(bytes.length / 4) * 2
-  const contentType = "audio/basic"
-  if (ending === undefined) return { contentType, pieces: [bytes.subarray(0, half), bytes.subarray(half)] }
-  return { contentType, pieces: [bytes.subarray(0, half)], ending: ending === "hangs" ? "hang" : "reset" }
+const replyWith = ({ contentType, halves: [first, rest] }: ReturnType<Service["speech"]>, ending: Ending | undefined): RawReply => {
+  if (ending === undefined) return { contentType, pieces: [first, rest] }
+  return { contentType, pieces: [first], ending: ending === "hangs" ? "hang" : "reset" }
 }
