@@ -52,11 +52,11 @@ interface PocketsphinxOptions {
 }
 
 export const layerOf = Effect.fnUntraced(function* (packages: ReadonlyArray<string>, options: HearingOptions & PocketsphinxOptions) {
-  const { speaker } = yield* FliteVoices
+  const flite = yield* FliteVoices
   const services = [
     ...builtInServices,
-    fliteProvider(speaker),
-    ...(yield* moonshineBy(options, speaker("slt"))),
+    fliteProvider(flite),
+    ...(yield* moonshineBy(options, flite.speaker("slt"))),
     ...(yield* pocketsphinxIn(options)),
     ...(yield* Effect.forEach(packages, load))
   ]

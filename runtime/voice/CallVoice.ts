@@ -5,7 +5,6 @@
 import { Effect } from "effect"
 import type { CampaignId } from "#core/Id.ts"
 import type { ChosenVoice } from "#core/model/ChosenVoice.ts"
-import { offlineVoice } from "#core/model/VoiceServices.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { MadeSpeech } from "./LineSpeaker.ts"
 import type { Openings, Saying } from "./Openings.ts"
@@ -41,8 +40,8 @@ export class CallVoice {
 
   constructor(ports: CallVoicePorts) {
     this.#ports = ports
-    const engine = ports.chosen?.speech.provider ?? offlineVoice.engine
-    this.#hasSpare = engine !== offlineVoice.engine && /^en\b/i.test(ports.language)
+    const { chosen, language, openings } = ports
+    this.#hasSpare = openings.sayingOf(chosen).engine !== openings.sayingOf(undefined).engine && /^en\b/i.test(language)
   }
 
   /** The voice of the next sentence. Undefined: the engine's own. */

@@ -9,7 +9,7 @@ import { sampleRate } from "#core/audio/Mulaw.ts"
 import type { CampaignId } from "#core/Id.ts"
 import { ModelError } from "#core/model/LanguageModel.ts"
 import type { SpeechWanted, TextToSpeech } from "#core/model/TextToSpeech.ts"
-import { type FliteVoice, offlineVoice } from "#core/model/VoiceServices.ts"
+import { type FliteVoice, fliteVoices } from "./FliteWasm.ts"
 import type { FliteRequest } from "./fliteWorker.ts"
 import type { SpeechNotMade } from "./SpeechThread.ts"
 import { makeSpeechWorkers } from "./SpeechWorkers.ts"
@@ -40,6 +40,7 @@ const meanings = { Busy: "rate_limited", TimedOut: "timeout", Crashed: "broken",
 export class FliteVoices extends Context.Service<
   FliteVoices,
   {
+    readonly all: ReadonlyArray<FliteVoice>
     readonly usual: FliteVoice
     readonly speaker: (voice: FliteVoice) => TextToSpeech
     /** Gets a worker ready for these texts, unless all of them are cached. Returns at once and is cheap to repeat. */
@@ -52,7 +53,7 @@ export class FliteVoices extends Context.Service<
 }
 
 const make = Effect.fnUntraced(function* (options: FliteOptions): Effect.fn.Return<FliteVoices["Service"], never, Scope.Scope> {
-  const usual = options.voice ?? offlineVoice.voice
+  const usual = options.voice ?? "slt"
   const workers = yield* makeSpeechWorkers<FliteRequest>({
     name: "flite",
     workers: options.workers ?? defaultWorkers,
@@ -66,7 +67,7 @@ const make = Effect.fnUntraced(function* (options: FliteOptions): Effect.fn.Retu
   const speechOf = (voice: FliteVoice, text: string, wanted: SpeechWanted) =>
     workers.speech(keyOf(voice, text), Effect.succeed({ voice, text }), wanted)
   const speaker = (voice: FliteVoice): TextToSpeech => ({
-    provider: offlineVoice.engine,
+    provider: "flite",
     voice,
     format: { encoding: "mulaw", rate: sampleRate },
     isCacheable: true,
@@ -87,7 +88,7 @@ const make = Effect.fnUntraced(function* (options: FliteOptions): Effect.fn.Retu
     workers.isRunning() || texts.every((text) => workers.isKept(keyOf(voice, text)))
       ? Effect.void
       : Effect.asVoid(Effect.forkIn(Effect.ignore(warmUp), scope, { startImmediately: true }))
-  return { usual, speaker, warm, isCrowdedBy: workers.isCrowdedBy }
+  return { all: fliteVoices, usual, speaker, warm, isCrowdedBy: workers.isCrowdedBy }
 })
 
 /** The cause of a worker's failure appears only in the log. */

@@ -4,10 +4,11 @@
  */
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import type { FliteVoice } from "#core/model/VoiceServices.ts"
 import { lastDataAt } from "./wasmData.ts"
 
-export { type FliteVoice, fliteVoices as voices } from "#core/model/VoiceServices.ts"
+/** All speak US English, except `awb`, whose English is Scottish. */
+export const fliteVoices = ["slt", "rms", "awb", "kal16", "kal"] as const
+export type FliteVoice = (typeof fliteVoices)[number]
 
 interface Pcm {
   readonly samples: Int16Array

@@ -3,7 +3,6 @@ import { Effect, Layer, Stream } from "effect"
 import type { ChosenVoice } from "#core/model/ChosenVoice.ts"
 import type { ModelError } from "#core/model/LanguageModel.ts"
 import { soundOf, type SpeechWanted } from "#core/model/TextToSpeech.ts"
-import { offlineVoice } from "#core/model/VoiceServices.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { FliteVoices } from "./FliteVoices.ts"
 import { makeServiceSpeech, type ServiceSpeechOptions } from "./ServiceSpeech.ts"
@@ -41,9 +40,9 @@ const make = Effect.fnUntraced(function* ({ firstSoundMillis = 1500, ...options 
     return speech.length > 0 ? speech : yield* new TtsError({ reason: "Unspeakable" })
   })
   const warm: Tts["Service"]["warm"] = (texts, { speech } = usual) =>
-    speech.provider === offlineVoice.engine ? flite.warm(texts, speech.voice) : Effect.void
+    speech.provider === usual.speech.provider ? flite.warm(texts, speech.voice) : Effect.void
   return Tts.of({
-    engine: offlineVoice.engine,
+    engine: usual.speech.provider,
     voice: flite.usual,
     firstSoundMillis,
     speak,

@@ -15,8 +15,7 @@ const offline = async (): Promise<VoiceWorld> => ({ config: {}, egress, close: a
 t.test("Flite", async (t) => {
   const exceptions = ["words", "parts", "error", "egress", "interruption"]
   const suite = Effect.gen(function* () {
-    const { speaker } = yield* FliteVoices
-    for (const { name, run } of voiceConformance(fliteProvider(speaker), offline)) {
+    for (const { name, run } of voiceConformance(fliteProvider(yield* FliteVoices), offline)) {
       const { notAsked } = yield* Effect.promise(run)
       t.equal(notAsked !== undefined, exceptions.includes(name.split(":")[0] ?? ""), name)
     }

@@ -1,7 +1,7 @@
 /** Routes that clients of the existing product may request and that this one does not have: each is refused like any unknown path. */
 import t from "tap"
 import { openApi } from "./apiTest.ts"
-import { fliteVoices } from "#core/model/VoiceServices.ts"
+import { fliteVoices } from "#runtime/voice/FliteWasm.ts"
 
 const { ask, makeAgent } = await openApi(t)
 const uuid = "00000000-0000-4000-8000-000000000001"

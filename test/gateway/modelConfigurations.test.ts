@@ -6,7 +6,7 @@ import { put as store } from "#core/model/ModelConfigurationStore.ts"
 import { openApi } from "./apiTest.ts"
 import { said } from "./gatewayTest.ts"
 import { llm, noServices, servicesPath, shownLlm, storedIn } from "./modelServices.ts"
-import { fliteVoices } from "#core/model/VoiceServices.ts"
+import { fliteVoices } from "#runtime/voice/FliteWasm.ts"
 
 const api = await openApi(t)
 const { ask, askAsOther } = api

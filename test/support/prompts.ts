@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { basename, extname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
-import { voices } from "#runtime/voice/FliteWasm.ts"
+import { fliteVoices } from "#runtime/voice/FliteWasm.ts"
 import { decode, sampleRate } from "#core/audio/Mulaw.ts"
 import { makePhoneSound } from "#runtime/voice/PhoneSound.ts"
 import { readWav } from "#runtime/voice/Wav.ts"
@@ -92,5 +92,6 @@ export const recordedClips = function* (): Generator<Clip> {
 export const asterisksBeep = (): Int16Array => trimmed(samplesOf(join(folder(), "en_US_f_Allison/beep.wav")))
 
 export const fliteClips = function* (texts: ReadonlyArray<string>): Generator<Clip> {
-  for (const voice of voices) for (const name of texts) yield { voice: `flite ${voice}`, name, samples: trimmed(keptSpeech(voice, name)) }
+  for (const voice of fliteVoices)
+    for (const name of texts) yield { voice: `flite ${voice}`, name, samples: trimmed(keptSpeech(voice, name)) }
 }

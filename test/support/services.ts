@@ -10,9 +10,10 @@ import { defineService } from "#core/model/ServiceProvider.ts"
 import { type AnyServiceProvider, ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import type { TextToSpeech } from "#core/model/TextToSpeech.ts"
 import { defineTextToSpeech, mute } from "#core/model/TextToSpeechProvider.ts"
-import type { FliteVoice, ServiceKind } from "#core/model/VoiceServices.ts"
+import type { ServiceKind } from "#core/model/VoiceServices.ts"
 import { optionalText } from "#core/provider/Credential.ts"
 import { endOfTurnRules } from "#core/voice/EndOfTurnRules.ts"
+import { type FliteVoice, fliteVoices } from "#runtime/voice/FliteWasm.ts"
 import { webhooksOf } from "./egress.ts"
 
 const manifestOf = <const Kind extends ServiceKind>(kind: Kind, provider: string) => ({
@@ -30,7 +31,7 @@ const unmade = (voice: FliteVoice): TextToSpeech => ({ ...mute("flite", nowhere)
 
 const testServices: ReadonlyArray<AnyServiceProvider> = [
   ...builtInServices,
-  fliteProvider(unmade),
+  fliteProvider({ all: fliteVoices, usual: "slt", speaker: unmade }),
   ...["earshot", "gladia"].map((provider) =>
     defineRecognizer({ manifest: manifestOf("stt", provider), fields, recognizer: () => deaf(provider, nowhere) })
   ),
