@@ -1,7 +1,18 @@
-/** JSON objects as clients send them, and changed copies of them. */
+/** JSON objects as clients send them, what is in them, and changed copies of them. */
 
 export type JsonObject = Readonly<Record<string, unknown>>
 export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** An object in an object; undefined if it has none of that name. */
+export const partIn = (whole: unknown, name: string): JsonObject | undefined => {
+  const part = isObject(whole) && Object.hasOwn(whole, name) ? whole[name] : undefined
+  return isObject(part) ? part : undefined
+}
+/** A text in an object, trimmed; undefined if it has none of that name, or a blank one. */
+export const textIn = (whole: unknown, name: string): string | undefined => {
+  const text = isObject(whole) && Object.hasOwn(whole, name) ? whole[name] : undefined
+  return typeof text === "string" && text.trim() !== "" ? text.trim() : undefined
+}
 
 /**
  * The object with each member replaced by what `change` returns. Whole graphs are searched for a few parts to change, so an object without

@@ -13,6 +13,7 @@ import { agentTemplates } from "#core/agent/templates/AgentTemplate.ts"
 import { EgressPolicy } from "#core/egress/Egress.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
 import type { OpenLanguageModel } from "#core/model/LanguageModel.ts"
+import { toldTo } from "#core/model/ServiceChoice.ts"
 import { toolTypes } from "#core/tool/Tool.ts"
 import { askService } from "./conversation/HttpTools.ts"
 import { WebhookSender } from "./webhook/WebhookSender.ts"
@@ -95,11 +96,11 @@ const loadAgent = async (name: string): Promise<WrittenAgent> => {
 /** A template, or a file containing an agent in the API's form. */
 export const planOf = async (
   name: string
-): Promise<{ readonly plan: Omit<ConversationPlan, "timeZone">; readonly context: JsonObject }> => {
+): Promise<Pick<WrittenAgent, "configurations" | "context"> & { readonly plan: Omit<ConversationPlan, "timeZone"> }> => {
   const { configurations, context, definition, tools } = await loadAgent(name)
-  const graph = compile(definition)
+  const graph = compile(definition, configurations)
   if (graph === undefined) throw new WrongUse(`${name} has no node of the type startCall`)
-  return { plan: { graph, tools: compileTools(tools), settings: settingsOf(configurations), canHear: true }, context }
+  return { plan: { graph, tools: compileTools(tools), settings: settingsOf(configurations), canHear: true }, configurations, context }
 }
 
 /** `name=value`, repeatable. */
@@ -118,8 +119,13 @@ export const host = { egress: { refuses: () => false, lookup: () => lookup, mayS
 export const modelOptions = { model: { type: "string" }, url: { type: "string" } } as const
 
 /** The built-in model, or the named one of any OpenAI-compatible server. */
-export const modelOf = ({ model, url }: { readonly model?: string; readonly url?: string }): OpenLanguageModel =>
-  model === undefined ? embedded.open({}, host) : openai.open({ model, base_url: url, api_key: process.env["LLM_API_KEY"] ?? "none" }, host)
+export const modelOf = (
+  { model, url }: { readonly model?: string; readonly url?: string },
+  configurations: JsonObject
+): OpenLanguageModel =>
+  model === undefined
+    ? embedded.open({}, host, toldTo(configurations, embedded.manifest.provider))
+    : openai.open({ model, base_url: url, api_key: process.env["LLM_API_KEY"] ?? "none" }, host)
 
 /** What callees may say to that model, for recognizers. */
 export const expectedBy = ({ model }: Parameters<typeof modelOf>[0]) => (model === undefined ? embedded : openai).expected

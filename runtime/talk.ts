@@ -15,7 +15,7 @@ import { parseArgs } from "node:util"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect } from "effect"
 import type { JsonObject } from "#core/Json.ts"
-import { contextOf, explained, modelOf, modelOptions, planOf, runTool, WrongUse } from "./agentCommand.ts"
+import { contextOf, expectedBy, explained, modelOf, modelOptions, planOf, runTool, WrongUse } from "./agentCommand.ts"
 import { textTalk } from "./conversation/textTalk.ts"
 import { type Callee, calleeHere, recordedCallee, soundOf } from "./terminal/callees.ts"
 import { stereoWav } from "./terminal/stereoWav.ts"
@@ -78,11 +78,12 @@ const talk = Effect.gen(function* () {
   const agent = yield* Effect.promise(() => planOf(positionals[0] ?? "Appointment reminder"))
   const plan = { ...agent.plan, timeZone: values["time-zone"] }
   const context = { ...examples, ...agent.context, ...contextOf(values.with ?? []) }
-  if (!values.voice) return yield* inWriting({ plan, context, model: yield* modelOf(values) })
+  const model = modelOf(values, agent.configurations)
+  if (!values.voice) return yield* inWriting({ plan, context, model: yield* model })
   const callee = yield* Effect.promise(() => calleeIn(values.wav))
   // Not before it is needed: it brings an engine's services with it.
   const { talkAloud } = yield* Effect.promise(() => import("./talkAloud.ts"))
-  const gathered = yield* talkAloud({ plan, context, model: values, runTool, callee, write })
+  const gathered = yield* talkAloud({ plan, context, model, expected: expectedBy(values), runTool, callee, write })
   const { save } = values
   if (save !== undefined) yield* Effect.promise(() => writeFile(save, stereoWav(callee.line.sides())))
   write(JSON.stringify(gathered, undefined, 2))

@@ -1,7 +1,8 @@
 /** `npm run talk -- --voice`: a conversation with the services of an engine on this machine. */
 import { Effect, Layer, References } from "effect"
+import type { ChosenServices } from "#core/model/AgentServices.ts"
 import { none, ServiceRegistry } from "#core/model/ServiceRegistry.ts"
-import { expectedBy, host, modelOf, WrongUse } from "./agentCommand.ts"
+import { host, WrongUse } from "./agentCommand.ts"
 import { hintsWith } from "./call/plannedTalk.ts"
 import { Config } from "./config/config.ts"
 import * as plugins from "./plugins.ts"
@@ -23,12 +24,12 @@ const recognizerHere = Effect.fnUntraced(function* (write: (line: string) => voi
   return provider.recognizer({}, host)
 })
 
-interface Spoken extends Omit<Parameters<typeof spokenTalk>[0], "hearing" | "hintsAt" | "model"> {
-  readonly model: Parameters<typeof modelOf>[0]
+interface Spoken extends Omit<Parameters<typeof spokenTalk>[0], "hearing" | "hintsAt"> {
+  readonly expected: ChosenServices["expected"]
 }
 /** Returns what has been gathered. */
-export const talkAloud = (given: Spoken) =>
+export const talkAloud = ({ expected, ...given }: Spoken) =>
   Effect.gen(function* () {
-    const hintsAt = hintsWith({}, given.plan.settings.embedded, { expected: expectedBy(given.model), language: "en-US" })
-    return yield* spokenTalk({ ...given, hintsAt, model: modelOf(given.model), hearing: yield* recognizerHere(given.write) })
+    const hintsAt = hintsWith({}, { expected, language: "en-US" })
+    return yield* spokenTalk({ ...given, hintsAt, hearing: yield* recognizerHere(given.write) })
   }).pipe(Effect.provide(services), Effect.provideService(References.MinimumLogLevel, "Warn"))

@@ -43,8 +43,9 @@ interface Answered {
 
 const said = "Yes, I would like that"
 const parameters = { type: "object", properties: {}, required: [] }
-const agreed = { id: "e1", tool: "agrees", label: "Agrees", condition: "The callee says yes", leadsTo: "agentNode" } as const
-const declined = { id: "e2", tool: "declines", label: "Declines", condition: "The callee says no", leadsTo: "endCall" } as const
+const phrases: ReadonlyArray<string> = []
+const agreed = { id: "e1", tool: "agrees", label: "Agrees", condition: "The callee says yes", phrases, leadsTo: "agentNode" } as const
+const declined = { id: "e2", tool: "declines", label: "Declines", condition: "The callee says no", phrases, leadsTo: "endCall" } as const
 const greeting: ModelMessage = { _tag: "Assistant", text: "Would you like to come on Friday?", calls: [], wasInterrupted: false }
 const turn: ModelRequest = {
   instructions: 'Say: "Would you like to come on Friday?"',
@@ -58,8 +59,7 @@ const turn: ModelRequest = {
     prompt: 'Say: "Would you like to come on Friday?"',
     edges: [agreed, declined],
     variables: [{ name: "is_coming", type: "boolean", prompt: "Whether they come on Friday" }],
-    misunderstood: 0,
-    embedded: {}
+    misunderstood: 0
   }
 }
 const saving: ModelRequest = {

@@ -19,7 +19,7 @@ export const chatPlan = (
   tools: GraphTools,
   timeZone: string
 ): ConversationPlan | undefined => {
-  const graph = compile(definition)
+  const graph = compile(definition, configurations)
   if (graph === undefined) return undefined
   const settings = settingsOf(configurations)
   return {

@@ -8,7 +8,7 @@ import type { OpenEndOfTurn } from "./EndOfTurnProvider.ts"
 import { ModelError, type ModelNode, type OpenLanguageModel } from "./LanguageModel.ts"
 import { OrganizationModels } from "./OrganizationModels.ts"
 import { deaf } from "./RecognizerProvider.ts"
-import { choiceOf } from "./ServiceChoice.ts"
+import { choiceOf, toldTo } from "./ServiceChoice.ts"
 import type { ServiceHost } from "./ServiceProvider.ts"
 import { none, ServiceRegistry } from "./ServiceRegistry.ts"
 import type { SpeechToText } from "./SpeechToText.ts"
@@ -45,7 +45,7 @@ export class AgentServices extends Context.Service<
           const choice = choiceOf(registry, yield* organizations.get(organizationId), configurations)
           const host: ServiceHost = { egress: yield* policy.trunksOf(organizationId) }
           return {
-            model: modelOf(registry, choice.llm, host),
+            model: modelOf(registry, choice.llm, host, configurations),
             // Without a model, nobody would answer the callee.
             hearing: choice.llm["provider"] === none ? undefined : recognizerOf(registry, choice.stt, host),
             substitutes: substitutesOf(registry, choice.stt, host),
@@ -66,8 +66,10 @@ const nameOf = ({ provider }: JsonObject): string => (typeof provider === "strin
 const missing = (kind: "llm" | "stt" | "end_of_turn", provider: string) =>
   new ModelError({ reason: "refused", isRetryable: false, message: `This engine has no ${kind} provider '${provider}'` })
 
-const modelOf = (registry: Registry, llm: JsonObject, host: ServiceHost): OpenLanguageModel =>
-  registry.find("llm", nameOf(llm))?.open(llm, host) ?? Effect.fail(missing("llm", nameOf(llm)))
+const modelOf = (registry: Registry, llm: JsonObject, host: ServiceHost, configurations: JsonObject): OpenLanguageModel => {
+  const provider = nameOf(llm)
+  return registry.find("llm", provider)?.open(llm, host, toldTo(configurations, provider)) ?? Effect.fail(missing("llm", provider))
+}
 
 const endOfTurnOf = (registry: Registry, chosen: JsonObject, host: ServiceHost): OpenEndOfTurn =>
   registry.find("end_of_turn", nameOf(chosen))?.open(chosen, host) ?? Effect.fail(missing("end_of_turn", nameOf(chosen)))

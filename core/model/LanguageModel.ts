@@ -1,6 +1,5 @@
 /**
- * The contract of language models, hosted and embedded: the conversation so far and the available tools in, text and tool calls out, piece by
- * piece. The embedded model answers from the node and its edges, which others only know through the prompt and the tools.
+ * The contract of language models, hosted and embedded: the conversation so far and the available tools in, text and tool calls out, piece by piece.
  */
 import { type Effect, Schema, type Scope, type Stream } from "effect"
 import type { JsonObject } from "#core/Json.ts"
@@ -48,13 +47,13 @@ export interface ModelNode {
     readonly tool: string
     readonly label: string
     readonly condition: string
+    /** The author's examples of answers that lead along the edge. May be empty. */
+    readonly phrases: ReadonlyArray<string>
     readonly leadsTo: "agentNode" | "endCall"
   }>
   readonly variables: ReadonlyArray<ExtractedVariable>
   /** How many answers in a row were not understood at this node. */
   readonly misunderstood: number
-  /** `embedded` of the agent's configurations, as stored; see `EmbeddedDialogue.ts`. */
-  readonly embedded: JsonObject
 }
 
 export interface ExtractedVariable {
@@ -124,8 +123,8 @@ export interface LanguageModel {
   /** `provider` and `model` as in the usage of a run. */
   readonly provider: string
   readonly model: string
-  /** The model answers at once, free of charge and deterministically, so that answers can be requested before it is known that they are needed. */
-  readonly isInstant?: true
+  /** Answers cost neither time nor money, and the same request always gets the same one: the engine may ask for some that are never needed. */
+  readonly isFree?: true
   /** Interrupting the stream ends the request at the service. */
   readonly answer: (request: ModelRequest) => Stream.Stream<ModelPart, ModelError>
 }

@@ -8,14 +8,17 @@ import { defineService, keysIn, readConfig, type ServiceDefinition, type Service
 import type { RegisteredKind } from "./VoiceServices.ts"
 
 export interface LanguageModelProvider extends ServiceProvider<"llm"> {
-  /** Takes the configuration as it is stored: fields may be missing, and there may be members that are not fields. */
-  readonly open: (config: JsonObject, host: ServiceHost) => OpenLanguageModel
+  /**
+   * Takes the configuration as it is stored: fields may be missing, and there may be members that are not fields. `told`: what the agent's author tells
+   * the provider, as stored: the member of the agent's configurations that has the provider's name.
+   */
+  readonly open: (config: JsonObject, host: ServiceHost, told?: JsonObject) => OpenLanguageModel
   /** See `ChosenServices`. Undefined if the model accepts any words. */
   readonly expected?: ((node: ModelNode) => string) | undefined
 }
 
 interface Definition<Fields extends CredentialFields> extends ServiceDefinition<"llm", Fields> {
-  readonly open: (config: ConfigOf<Fields>, host: ServiceHost) => OpenLanguageModel
+  readonly open: (config: ConfigOf<Fields>, host: ServiceHost, told: JsonObject) => OpenLanguageModel
   readonly expected?: ((node: ModelNode) => string) | undefined
 }
 
@@ -23,8 +26,8 @@ interface Definition<Fields extends CredentialFields> extends ServiceDefinition<
 export const defineLanguageModel = <const Fields extends CredentialFields>(definition: Definition<Fields>): LanguageModelProvider => ({
   ...defineService(definition),
   expected: definition.expected,
-  open: (given, host) => {
-    const open = (key: number) => serviceWithKey(definition, given, key, (config) => definition.open(config, host), Effect.fail)
+  open: (given, host, told = {}) => {
+    const open = (key: number) => serviceWithKey(definition, given, key, (config) => definition.open(config, host, told), Effect.fail)
     // What needs no key is no service that could refuse.
     const isHosted = Object.values(definition.fields).some(({ sensitive }) => sensitive)
     return isHosted ? openWithRetries(keysIn(definition.fields, given), () => nextKey(definition), open) : open(0)

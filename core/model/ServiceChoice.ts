@@ -1,5 +1,5 @@
 /** Which services an agent uses: those of its organization, overridden by the choices of its own version. */
-import { isObject, type JsonObject } from "#core/Json.ts"
+import { type JsonObject, partIn, textIn } from "#core/Json.ts"
 import { kindsInUse, type ModelConfiguration } from "./ModelConfiguration.ts"
 import { type ModelDocument, servicesOf } from "./ModelDocument.ts"
 import { isAnothers, isNamed } from "./ModelSecrets.ts"
@@ -16,15 +16,6 @@ export type ServiceChoice = { readonly [Kind in ChosenKind]: JsonObject } & {
 }
 
 const defaultLanguage = "en-US"
-
-const partIn = (whole: unknown, name: string): JsonObject | undefined => {
-  const part = isObject(whole) && Object.hasOwn(whole, name) ? whole[name] : undefined
-  return isObject(part) ? part : undefined
-}
-const textIn = (whole: unknown, name: string): string | undefined => {
-  const text = isObject(whole) && Object.hasOwn(whole, name) ? whole[name] : undefined
-  return typeof text === "string" && text.trim() !== "" ? text.trim() : undefined
-}
 
 /** An agent's settings are stored as clients send them, so the section may lack kinds. */
 const sectionOf = <Kind extends ServiceKind>(section: JsonObject | undefined, kinds: ReadonlyArray<Kind>) =>
@@ -69,7 +60,10 @@ const overlaid = (base: JsonObject, own: JsonObject | undefined): JsonObject => 
   return { ...base, ...Object.fromEntries(Object.entries(own).filter(([, value]) => isNamed(value))) }
 }
 
-/** The language in the agent's own settings. */
+/** What an agent's author tells a provider of language models, in a form that only the provider knows. */
+export const toldTo = (configurations: JsonObject, provider: string): JsonObject => partIn(configurations, provider) ?? {}
+
+/** The language in the agent's own settings: stored with what the built-in model is told, whichever model the agent uses. */
 export const ownLanguage = (configurations: JsonObject): string | undefined => textIn(partIn(configurations, "embedded"), "language")
 
 export const choiceOf = (registry: Registry, organization: ModelConfiguration, configurations: JsonObject): ServiceChoice => {

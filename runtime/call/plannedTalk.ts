@@ -8,7 +8,6 @@ import type { ConversationPlans } from "#core/agent/conversation/ConversationPla
 import type { OrganizationId } from "#core/Id.ts"
 import type { JsonObject } from "#core/Json.ts"
 import type { ChosenServices } from "#core/model/AgentServices.ts"
-import { embeddedDialogue } from "#core/model/EmbeddedDialogue.ts"
 import type { RecognizerHints } from "#core/model/SpeechToText.ts"
 import type { PlannedTalk } from "#runtime/voice/VoiceSession.ts"
 
@@ -50,30 +49,25 @@ export const plannedTalk = Effect.fnUntraced(function* (
     bargeIn: bargeInOf(configurations),
     known,
     later,
-    hintsAt: hintsWith(configurations, plan.settings.embedded, chosen)
+    hintsAt: hintsWith(configurations, chosen)
   }
 })
 
 const mostKeyterms = 100
 
 /** What callees may say at each node, for recognizers. */
-export const hintsWith = (
-  configurations: JsonObject,
-  embedded: JsonObject,
-  { expected, language }: Pick<ChosenServices, "expected" | "language">
-) => {
+export const hintsWith = (configurations: JsonObject, { expected, language }: Pick<ChosenServices, "expected" | "language">) => {
   const { dictionary } = configurations
   const words = typeof dictionary === "string" ? dictionary.split(",").map((word) => word.trim()) : []
   const always = {
     language,
     keyterms: words.filter((word) => word !== "").slice(0, mostKeyterms)
   }
-  const dialogue = embeddedDialogue(embedded)
-  return (node: ConversationNode): RecognizerHints => {
-    const phrases = node.edges.flatMap(({ id }) => dialogue.edge(id).phrases)
-    const grammar = expected === undefined ? undefined : grammarAt(node, embedded, expected)
-    return { ...always, phrases, grammar }
-  }
+  return (node: ConversationNode): RecognizerHints => ({
+    ...always,
+    phrases: node.edges.flatMap(({ phrases }) => phrases),
+    grammar: expected && grammarAt(node, expected)
+  })
 }
 
 type Expected = NonNullable<ChosenServices["expected"]>
@@ -81,11 +75,10 @@ type Expected = NonNullable<ChosenServices["expected"]>
 /** Cached by node, because the calls of a version share its nodes, which never change: writing a grammar takes half a millisecond. */
 const grammars = new WeakMap<ConversationNode, { readonly expected: Expected; readonly grammar: string }>()
 
-/** `embedded`: the embedded settings of the node's version. */
-const grammarAt = (node: ConversationNode, embedded: JsonObject, expected: Expected): string => {
+const grammarAt = (node: ConversationNode, expected: Expected): string => {
   const before = grammars.get(node)
   if (before?.expected === expected) return before.grammar
-  const grammar = expected(modelNodeOf(embedded, { prompt: node.prompt, misunderstood: 0 }, node))
+  const grammar = expected(modelNodeOf({ prompt: node.prompt, misunderstood: 0 }, node))
   grammars.set(node, { expected, grammar })
   return grammar
 }

@@ -41,7 +41,7 @@ export const layer = Layer.effect(
       const version = yield* versionOf(organizationId, id, request)
       const { configurations, definition, templateContextVariables, versionNumber, versionStatus } = version
       const problems = problemsOf(definition)
-      const graph = problems.length > 0 ? undefined : compile(definition)
+      const graph = problems.length > 0 ? undefined : compile(definition, configurations)
       if (graph === undefined) return yield* new AgentInvalid({ problems })
       const read = readScripts(request.document, templateContextVariables)
       if ("problems" in read) return yield* new CalleeScriptsRefused(read)

@@ -1,7 +1,7 @@
 /**
  * Extracts the variables of a conversation whose engine died in the middle of it: asks the agent's model about what was said, as at any other
- * end. A call whose transcript is not kept has nothing to extract from. A model that answers at once was never being asked when its engine died, and
- * reads answers together with the questions that it had asked, so it is not asked again.
+ * end. A call whose transcript is not kept has nothing to extract from. A model whose answers are free had given them all when its engine died, so it
+ * is not asked again.
  */
 import { Cause, Clock, Context, Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
@@ -98,7 +98,7 @@ const failureEvent = (node: ConversationNode, timestamp: string): FeedbackEvent 
 const foundBy = (open: OpenLanguageModel, all: ReadonlyArray<OpenExtraction>): Effect.Effect<ReadonlyArray<JsonObject | undefined>> => {
   const none = all.map(() => undefined)
   return Effect.flatMap(open, (model) =>
-    model.isInstant === true
+    model.isFree === true
       ? Effect.succeed(all.map(() => ({})))
       : Effect.forEach(all, (one) => inTime(extracted(model, one)), { concurrency: "unbounded" })
   ).pipe(

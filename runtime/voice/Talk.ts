@@ -119,7 +119,7 @@ export class Talk {
     this.#expects = expectedAt(planned.plan.graph.start)
     this.#model = openedOnce(
       Effect.map(model, (opened) => {
-        if (opened.isInstant === true && (plan.voice?.speech.ownsQueue ?? true)) this.#instant = opened
+        if (opened.isFree === true && (plan.voice?.speech.ownsQueue ?? true)) this.#instant = opened
         return this.#meter.timed(this.#foresight.over(this.#meter.counted(opened)))
       }),
       workshop.scope

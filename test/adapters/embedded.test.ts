@@ -138,8 +138,7 @@ t.test("edges of other meanings", async (t) => {
 
 t.test("phrases of the author", async (t) => {
   const seasons = nodeOf({
-    edges: [edge("Winter", 'They say "skiing" or "snow"'), edge("Summer", "They like it warm")],
-    embedded: { edges: { Summer: { phrases: ["the beach", "swimming"] } } }
+    edges: [edge("Winter", 'They say "skiing" or "snow"'), edge("Summer", "They like it warm", "agentNode", ["the beach", "swimming"])]
   })
   t.equal(ask("I'd love the beach", seasons), "summer")
   t.equal(ask("Skiing!", seasons), "winter")

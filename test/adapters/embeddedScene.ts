@@ -1,15 +1,24 @@
 /** Builds nodes, and what callees say in them. */
+import type { JsonObject } from "#core/Json.ts"
 import type { ExtractedVariable, ModelMessage, ModelNode, ModelRequest } from "#core/model/LanguageModel.ts"
+import { type AuthoredNode, type AuthoredRequest, embeddedDialogue } from "#adapters/voice/embedded/EmbeddedDialogue.ts"
 import { replyTo } from "#adapters/voice/embedded/Reply.ts"
 
-export const edge = (label: string, condition = label, leadsTo: "agentNode" | "endCall" = "agentNode"): ModelNode["edges"][number] => ({
+export const edge = (
+  label: string,
+  condition = label,
+  leadsTo: "agentNode" | "endCall" = "agentNode",
+  phrases: ReadonlyArray<string> = []
+): ModelNode["edges"][number] => ({
   id: label,
   tool: label.toLowerCase().replaceAll(/[^a-z0-9]/g, "_"),
   label,
   condition,
+  phrases,
   leadsTo
 })
-export const nodeOf = (node: Partial<ModelNode>): ModelNode => ({
+/** `embedded`: what the author tells the model. */
+export const nodeOf = ({ embedded = {}, ...node }: Partial<ModelNode> & { readonly embedded?: JsonObject }): AuthoredNode => ({
   id: "n",
   type: "agentNode",
   name: "Question",
@@ -17,8 +26,8 @@ export const nodeOf = (node: Partial<ModelNode>): ModelNode => ({
   edges: [],
   variables: [],
   misunderstood: 0,
-  embedded: {},
-  ...node
+  ...node,
+  dialogue: embeddedDialogue(embedded)
 })
 export const variable = (name: string, type: ExtractedVariable["type"], prompt = ""): ExtractedVariable => ({ name, type, prompt })
 
@@ -28,7 +37,11 @@ export const keys = (text: string): ModelMessage => ({ _tag: "User", text, isKey
 
 const noParameters = { type: "object", properties: {}, required: [] }
 const optOutTool = { name: "opt_out", description: "The callee asks never to be called again.", parameters: noParameters }
-export const requestOf = (node: ModelNode, messages: ReadonlyArray<ModelMessage>, change: Partial<ModelRequest> = {}): ModelRequest => ({
+export const requestOf = (
+  node: AuthoredNode,
+  messages: ReadonlyArray<ModelMessage>,
+  change: Partial<Omit<ModelRequest, "node">> = {}
+): AuthoredRequest => ({
   instructions: "",
   messages,
   tools: [...node.edges.map(({ condition, tool }) => ({ name: tool, description: condition, parameters: noParameters })), optOutTool],
@@ -38,7 +51,7 @@ export const requestOf = (node: ModelNode, messages: ReadonlyArray<ModelMessage>
 })
 
 /** The tool that is called, or otherwise what is said. */
-export const outcome = (node: ModelNode, ...messages: ReadonlyArray<ModelMessage>): string => {
+export const outcome = (node: AuthoredNode, ...messages: ReadonlyArray<ModelMessage>): string => {
   const { call, text } = replyTo(requestOf(node, messages))
   return call?.name ?? text
 }

@@ -16,7 +16,7 @@ export const aRequest: ModelRequest = {
     { name: "refused", description: "They refuse.", parameters: { type: "object", properties: {} } }
   ],
   purpose: "turn",
-  node: { id: "1", type: "agentNode", name: "Ask", prompt: "Ask.", edges: [], variables: [], misunderstood: 0, embedded: {} }
+  node: { id: "1", type: "agentNode", name: "Ask", prompt: "Ask.", edges: [], variables: [], misunderstood: 0 }
 }
 
 /** A request for variables. */

@@ -342,6 +342,14 @@ t.test("given a stored definition, then it is compiled as far as it makes sense"
   t.equal(compile({ nodes: [node("a", "agentNode")], edges: 5 }), undefined)
 })
 
+t.test("given an author's phrases, then they are part of the edges, and malformed ones are left out", async (t) => {
+  const drawn = { nodes: [node("s", "startCall"), node("a", "agentNode")], edges: [edge("s", "a", "yes")] }
+  const phrasesIn = (embedded: unknown) => compile(drawn, { embedded })?.start.edges.map(({ phrases }) => phrases)
+  t.strictSame(phrasesIn({ edges: { "s-a": { phrases: ["by all means", 5] } } }), [["by all means"]])
+  for (const malformed of [undefined, [], { edges: 5 }, { edges: { "s-a": ["x"] } }, { edges: { "s-a": { phrases: "x" } } }])
+    t.strictSame(phrasesIn(malformed), [[]])
+})
+
 t.test("given tools of an organization, then a node offers those that can be used, under names of their own", async (t) => {
   const http = (url: string) => ({
     type: "http_api" as const,
@@ -367,11 +375,10 @@ t.test("given tools of an organization, then a node offers those that can be use
 })
 
 t.test("given settings that were never validated, then each falls back to what it should be", async (t) => {
-  t.match(settingsOf({}), { maxCallMillis: 300_000, idleMillis: 10_000, onMachine: undefined, sendsDigits: false, embedded: {} })
-  t.match(settingsOf({ max_user_idle_timeout: -1, static_lines: { filler: 5, goodbye: " Tschüss. " }, embedded: [], send_dtmf: "yes" }), {
+  t.match(settingsOf({}), { maxCallMillis: 300_000, idleMillis: 10_000, onMachine: undefined, sendsDigits: false })
+  t.match(settingsOf({ max_user_idle_timeout: -1, static_lines: { filler: 5, goodbye: " Tschüss. " }, send_dtmf: "yes" }), {
     idleMillis: 10_000,
     sendsDigits: false,
-    embedded: {},
     lines: { goodbye: "Tschüss.", fillers: ["One moment, please.", "I am still on it, one moment.", "Thank you for waiting."] }
   })
   t.match(settingsOf({ static_lines: { filler: "Moment." } }), { lines: { fillers: ["Moment."] } })

@@ -13,7 +13,7 @@ import { definition, edge, follower, node } from "#test/support/talkScript.ts"
 const modelOf = (script: ScriptedModel): LanguageModel => ({
   provider: "scripted",
   model: "one",
-  isInstant: true,
+  isFree: true,
   answer: (request) => {
     const reply = script(request)
     return typeof reply === "string" ? Stream.die(new Error(reply)) : Stream.fromIterable([...reply, finished])

@@ -150,7 +150,7 @@ t.test("given a model that streams its answer, then its first clause is heard be
   t.strictSame(lines, [greeting, "Of course we can do that, and it is done."])
 })
 
-t.test("given a callee who hears a line, when the model answers at once, then what may follow is made, and costs nothing", async (t) => {
+t.test("given a callee who hears a line, when the model's answers are free, then what may follow is made, and costs nothing", async (t) => {
   const answer: LanguageModel["answer"] = (request) => Stream.fromIterable([...model(request), finished])
   const made = async (more: Partial<LanguageModel>) => {
     const { asked, tts } = notedTts()
@@ -167,10 +167,10 @@ t.test("given a callee who hears a line, when the model answers at once, then wh
     )
     return { texts: asked, usage }
   }
-  const instant = await made({ isInstant: true })
+  const free = await made({ isFree: true })
   const next = ["ask", "sorry"].map((id) => `This is ${id} and it has something to ask of you today.`)
-  t.strictSame(instant.texts, [greeting, ...next])
-  t.strictSame(instant.usage.tts, { "tone#0|||none": greeting.length }, "only what was said is counted")
+  t.strictSame(free.texts, [greeting, ...next])
+  t.strictSame(free.usage.tts, { "tone#0|||none": greeting.length }, "only what was said is counted")
   t.strictSame((await made({})).texts, [greeting], "but nothing where each answer costs something")
 })
 

@@ -9,6 +9,7 @@ import { ModelConfigurations } from "#core/model/ModelConfigurations.ts"
 import { ModelError } from "#core/model/LanguageModel.ts"
 import { put } from "#core/model/ModelConfigurationStore.ts"
 import type { ModelDocument } from "#core/model/ModelDocument.ts"
+import { defineLanguageModel } from "#core/model/ModelProvider.ts"
 import { deaf, defineRecognizer } from "#core/model/RecognizerProvider.ts"
 import type { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import type { Sealer } from "#core/Sealer.ts"
@@ -147,6 +148,25 @@ test(
     t.match(yield* agents.chosenFor(id, {}), { hearing: { provider: "hosted" }, substitutes: [] })
   },
   hearingWith(ears("hosted"), ears("moonshine", "it is being fetched"))
+)
+
+/** A model that reads back what it is told. */
+const acme = defineLanguageModel({
+  manifest: { contract: 1, kind: "llm", provider: "acme", title: "Acme", description: "" },
+  fields: {},
+  open: (_config, _host, told) => Effect.succeed({ provider: "acme", model: JSON.stringify(told), answer: () => Stream.empty })
+})
+
+test(
+  t,
+  "given what an agent's author tells a model, then the model gets it as it is, and others do not",
+  function* (t, { agents, id }) {
+    const modelFor = (configurations: JsonObject) =>
+      Effect.flatMap(agents.chosenFor(id, { ...configurations, model_overrides: { llm: { provider: "acme" } } }), ({ model }) => model)
+    t.match(yield* modelFor({ acme: { tone: ["dry"] }, embedded: { introduction: "Ann." } }), { model: '{"tone":["dry"]}' })
+    t.match(yield* modelFor({ acme: "dry" }), { model: "{}" })
+  },
+  { services: servicesWith(acme) }
 )
 
 const gone = { provider: "rime", api_key: "sk-gone-12345678" }

@@ -15,13 +15,13 @@ import { takesGzip } from "#gateway/request/Lasting.ts"
 import { sentencesOf } from "#runtime/voice/Sentences.ts"
 import { spokenText } from "#runtime/voice/SpokenText.ts"
 import { planOf, started } from "./talk.ts"
+import { nodeOf } from "#test/adapters/embeddedScene.ts"
 import { definition, follower } from "./talkScript.ts"
 
 /** So long that what takes time in proportion to its square takes many minutes. */
 const long = 1_000_000
 const repeated = (unit: string, length = long): string => unit.repeat(Math.ceil(length / unit.length))
 
-const node = { id: "ask", type: "agentNode", name: "Ask", edges: [], variables: [], misunderstood: 0, embedded: {} } as const
 const tool = { name: "book", description: "", parameters: { type: "object", properties: { day: { type: "object" } } } }
 const answered = (text: string): void => {
   const answer = new Speakable("never", new Map([["book", tool]]))
@@ -47,7 +47,7 @@ const readings: Readonly<Record<string, () => unknown>> = {
   "an address that ends in exclamation marks": () => plainSpeech(`http://${repeated("!")}x`),
   "a callee who repeats a machine's words": () => heard(repeated("person you are calling ")),
   "words of a test with many accents": () => isSaid("a", `a${repeated("\u0301\u0316")}`),
-  "a prompt of exclamation marks": () => sayOf({ ...node, prompt: `${repeated("!")}x` }),
+  "a prompt of exclamation marks": () => sayOf(nodeOf({ prompt: `${repeated("!")}x` })),
   "a variable of one letter": () => valueFor("number", { name: `${repeated("s")}_`, type: "number", prompt: "" }),
   "a model's call whose argument has no end": () => answered(`<tool_call>book<arg_key>${repeated(" ", 16_000)}</tool_call>`),
   "a model's call whose parameters have no end": () => answered(`<tool_call>book${repeated("<parameter=", 16_000)}</tool_call>`),

@@ -1,5 +1,6 @@
 /** What the agent has just asked, which decides what a plain yes or no means: it answers that question, and no other. */
-import type { ModelMessage, ModelNode } from "#core/model/LanguageModel.ts"
+import type { ModelMessage } from "#core/model/LanguageModel.ts"
+import type { AuthoredNode } from "./EmbeddedDialogue.ts"
 import { sayOf } from "./lines.ts"
 
 type Line = Extract<ModelMessage, { _tag: "Assistant" }>
@@ -28,7 +29,7 @@ export const hasAsked = ({ text, wasInterrupted }: Line): boolean => {
  * What a plain yes or no to the agent's last line means. `answer`: it answers the node's question. `present`: somebody is there, or did not hear
  * the line, so it must be repeated. `reached`: it only says who is on the phone, and the node's own question is still to come.
  */
-export const answered = (node: ModelNode, line: Line | undefined): "answer" | "present" | "reached" => {
+export const answered = (node: AuthoredNode, line: Line | undefined): "answer" | "present" | "reached" => {
   if (line === undefined) return "answer"
   if (isPresence(line.text) || !hasAsked(line)) return "present"
   return isIdentity(line.text) && !isIdentity(sayOf(node)) ? "reached" : "answer"

@@ -1,8 +1,8 @@
 /** The answers of the embedded model. They depend on the request alone: the same request always gets the same answer. */
 import { isObject, type JsonObject } from "#core/Json.ts"
-import { embeddedDialogue } from "#core/model/EmbeddedDialogue.ts"
-import type { ModelMessage, ModelNode, ModelPurpose, ModelRequest, ModelTool } from "#core/model/LanguageModel.ts"
+import type { ModelMessage, ModelNode, ModelPurpose, ModelTool } from "#core/model/LanguageModel.ts"
 import { edgeFor, isIrreversible, keysOf, meaningOf } from "./edges.ts"
+import type { AuthoredNode, AuthoredRequest } from "./EmbeddedDialogue.ts"
 import { triggers } from "./lexicon.ts"
 import * as lines from "./lines.ts"
 import type { Meaning } from "./phrases.ts"
@@ -23,9 +23,9 @@ interface Reply {
 const say = (text: string): Reply => ({ text })
 const use = (name: string, text = "", given: JsonObject = {}): Reply => ({ text, call: { name, arguments: given } })
 
-export const replyTo = (request: ModelRequest): Reply => replies[request.purpose](request)
+export const replyTo = (request: AuthoredRequest): Reply => replies[request.purpose](request)
 
-const replies: { readonly [Purpose in ModelPurpose]: (request: ModelRequest) => Reply } = {
+const replies: { readonly [Purpose in ModelPurpose]: (request: AuthoredRequest) => Reply } = {
   turn: (request) => {
     const last = request.messages.at(-1)
     return last?._tag === "User" ? answer(request, last) : speakFirst(request)
@@ -33,10 +33,10 @@ const replies: { readonly [Purpose in ModelPurpose]: (request: ModelRequest) => 
   extract: (request) => use(request.tools[0]?.name ?? "", "", extracted(request)),
   check_in: () => say(lines.checkIn),
   farewell: () => say(lines.farewell),
-  introduce: ({ node }) => say(embeddedDialogue(node.embedded).introduction ?? lines.introduction)
+  introduce: ({ node }) => say(node.dialogue.introduction ?? lines.introduction)
 }
 
-const speakFirst = ({ messages, node }: ModelRequest): Reply => {
+const speakFirst = ({ messages, node }: AuthoredRequest): Reply => {
   const text = lines.sayOf(node)
   const last = messages.at(-1)
   if (last?._tag === "ToolResult" && last.result["status"] === "error" && node.edges.every(({ tool }) => tool !== last.name))
@@ -48,8 +48,8 @@ const speakFirst = ({ messages, node }: ModelRequest): Reply => {
 }
 
 interface Heard {
-  readonly request: ModelRequest
-  readonly node: ModelNode
+  readonly request: AuthoredRequest
+  readonly node: AuthoredNode
   readonly text: string
   readonly isKeyed: boolean
   readonly meanings: ReadonlySet<Meaning>
@@ -57,7 +57,7 @@ interface Heard {
   readonly said: ReadonlyArray<Extract<ModelMessage, { _tag: "Assistant" }>>
 }
 
-const answer = (request: ModelRequest, last: Extract<ModelMessage, { _tag: "User" }>): Reply => {
+const answer = (request: AuthoredRequest, last: Extract<ModelMessage, { _tag: "User" }>): Reply => {
   const { messages, node } = request
   const { text } = last
   const isKeyed = last.isKeyed === true
@@ -192,7 +192,7 @@ const misunderstood = (heard: Heard): Reply => {
   const others = said.findIndex(({ text }) => !text.startsWith(lines.apology))
   const times = Math.min(node.misunderstood, others < 0 ? said.length : others)
   if (times === 0) return say(`${lines.apology} ${question(heard)}`)
-  const { fallbackEdge } = embeddedDialogue(node.embedded)
+  const { fallbackEdge } = node.dialogue
   const fallback =
     node.edges.find(({ id }) => id === fallbackEdge) ?? node.edges.find((edge) => edge.leadsTo === "endCall" && !isIrreversible(node, edge))
   if (times > 1 && fallback !== undefined && !isIrreversible(node, fallback)) return use(fallback.tool)

@@ -1,7 +1,7 @@
 /** Chooses the edge for an answer. */
-import { embeddedDialogue } from "#core/model/EmbeddedDialogue.ts"
 import type { ModelNode } from "#core/model/LanguageModel.ts"
 import { notUnderstood } from "#core/model/SpeechToText.ts"
+import type { AuthoredNode } from "./EmbeddedDialogue.ts"
 import { anyAnswer, fillers, irreversible, questions, triggers } from "./lexicon.ts"
 import type { Meaning } from "./phrases.ts"
 import { kindOf, valueIn, valuePlaces } from "./Slots.ts"
@@ -16,17 +16,14 @@ const aboutOf = ({ condition, label }: Edge): string => `${wordsOf(label.replace
 export const meaningOf = (edge: Edge): Meaning | undefined => triggers.find(([, pattern]) => pattern.test(aboutOf(edge)))?.[0]
 
 /** The author's examples of what callees say. */
-export const phrasesOf = (node: ModelNode, edge: Edge): ReadonlyArray<string> => {
-  const { phrases } = embeddedDialogue(node.embedded).edge(edge.id)
-  return phrases.length > 0 ? phrases : [edge.label, edge.condition].flatMap(quotedIn)
-}
+export const phrasesOf = ({ condition, label, phrases }: Edge): ReadonlyArray<string> =>
+  phrases.length > 0 ? phrases : [label, condition].flatMap(quotedIn)
 
 /** The key of each edge: the one that its author has set, or else its position. */
-export const keysOf = (node: ModelNode): ReadonlyArray<readonly [Edge, string]> => {
-  const dialogue = embeddedDialogue(node.embedded)
+export const keysOf = (node: AuthoredNode): ReadonlyArray<readonly [Edge, string]> => {
   const set = new Map(
     node.edges.flatMap((edge) => {
-      const key = dialogue.edge(edge.id).dtmf
+      const key = node.dialogue.edge(edge.id).dtmf
       return key === undefined ? [] : [[edge, key] as const]
     })
   )
@@ -37,10 +34,10 @@ export const keysOf = (node: ModelNode): ReadonlyArray<readonly [Edge, string]> 
   })
 }
 
-export const isIrreversible = (node: ModelNode, edge: Edge): boolean =>
-  embeddedDialogue(node.embedded).edge(edge.id).confirm ?? irreversible.test(aboutOf(edge))
+export const isIrreversible = (node: AuthoredNode, edge: Edge): boolean =>
+  node.dialogue.edge(edge.id).confirm ?? irreversible.test(aboutOf(edge))
 
-const ofKey = (node: ModelNode, key: string): Edge | undefined => {
+const ofKey = (node: AuthoredNode, key: string): Edge | undefined => {
   const found = keysOf(node).find(([, one]) => one === key)?.[0]
   return found ?? (key === "0" ? node.edges.find((edge) => meaningOf(edge) === "human") : undefined)
 }
@@ -106,7 +103,7 @@ const hasValue = (node: ModelNode, text: string): boolean =>
 const onlyEdge = (node: ModelNode, words: ReadonlyArray<string>, heard: ReadonlySet<Meaning>): Edge | undefined => {
   const edge = only(node.edges)
   const isSpecific = node.variables.some(({ type }) => type !== "boolean")
-  if (edge === undefined || isSpecific || meaningOf(edge) !== undefined || phrasesOf(node, edge).length > 0) return undefined
+  if (edge === undefined || isSpecific || meaningOf(edge) !== undefined || phrasesOf(edge).length > 0) return undefined
   const isOther = globals.some((meaning) => heard.has(meaning)) || questions.test(words.join(" "))
   return isOther ? undefined : edge
 }
@@ -114,7 +111,7 @@ const globals: ReadonlyArray<Meaning> = ["repeat", "human", "unsure", "opt_out",
 
 const ofWords = (node: ModelNode, text: string): Edge | undefined => {
   const words = wordsOf(text).slice(0, 60)
-  const shares = node.edges.map((edge) => ({ edge, share: shareOf(words, phrasesOf(node, edge)) })).filter(({ share }) => share >= 0.5)
+  const shares = node.edges.map((edge) => ({ edge, share: shareOf(words, phrasesOf(edge)) })).filter(({ share }) => share >= 0.5)
   const best = Math.max(0, ...shares.map(({ share }) => share))
   if (best > 0) return only(shares.filter(({ share }) => share === best).map(({ edge }) => edge))
   const heard = meaningsOf(words, valuePlaces(words))
@@ -125,7 +122,7 @@ const ofWords = (node: ModelNode, text: string): Edge | undefined => {
 }
 
 /** Undefined: the answer is not understood, or could mean two edges. */
-export const edgeFor = (node: ModelNode, text: string, isKeyed: boolean): Edge | undefined => {
+export const edgeFor = (node: AuthoredNode, text: string, isKeyed: boolean): Edge | undefined => {
   if (text === notUnderstood) return undefined
   if (!isKeyed) return ofWords(node, text)
   const collects = node.variables.some((variable) => ["digits", "number"].includes(kindOf(variable)))

@@ -1,23 +1,25 @@
 /**
- * The built-in language model: rules instead of a neural network. It reads the node and its edges, needs no key and no connection, and always
- * gives the same answer to the same request. It understands English.
+ * The built-in language model: rules instead of a neural network. It answers from the node and its edges, which others only know
+ * through the prompt and the tools, and from what their author tells it. It needs no key and no connection, and always gives the same answer to the
+ * same request. It understands English.
  */
 import { Effect, Stream } from "effect"
-import { type ModelPart, type ModelRequest, noTokens } from "#core/model/LanguageModel.ts"
+import { type ModelPart, noTokens } from "#core/model/LanguageModel.ts"
 import { defineLanguageModel } from "#core/model/ModelProvider.ts"
+import { type AuthoredRequest, embeddedDialogue } from "./EmbeddedDialogue.ts"
 import { grammarOf } from "./grammar.ts"
 import { replyTo } from "./Reply.ts"
 
 const model = "rules"
 
-const partsOf = (request: ModelRequest): ReadonlyArray<ModelPart> => {
+const partsOf = (request: AuthoredRequest): ReadonlyArray<ModelPart> => {
   const { call, text } = replyTo(request)
   const said: ReadonlyArray<ModelPart> = text.trim() === "" ? [] : [{ _tag: "Text", text }]
   const calls: ReadonlyArray<ModelPart> = call === undefined ? [] : [{ _tag: "ToolCall", call: { id: idFor(request), ...call } }]
   return [...said, ...calls, { _tag: "Finished", why: call === undefined ? "stop" : "tool_calls", usage: noTokens }]
 }
 
-const idFor = ({ messages }: ModelRequest): string => {
+const idFor = ({ messages }: AuthoredRequest): string => {
   const taken = new Set(messages.flatMap((message) => (message._tag === "Assistant" ? message.calls.map(({ id }) => id) : [])))
   let number = messages.length
   while (taken.has(`rule_${number}`)) number++
@@ -35,11 +37,13 @@ export const embedded = defineLanguageModel({
   },
   fields: {},
   expected: grammarOf,
-  open: () =>
-    Effect.succeed({
+  open: (_config, _host, told) => {
+    const dialogue = embeddedDialogue(told)
+    return Effect.succeed({
       provider: "embedded",
       model,
-      isInstant: true,
-      answer: (request) => Stream.suspend(() => Stream.fromIterable(partsOf(request)))
+      isFree: true,
+      answer: (request) => Stream.suspend(() => Stream.fromIterable(partsOf({ ...request, node: { ...request.node, dialogue } })))
     })
+  }
 })

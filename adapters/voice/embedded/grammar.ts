@@ -26,7 +26,7 @@ const ruleOf = (name: string, texts: ReadonlyArray<string>): ReadonlyArray<strin
 /** Deterministic. Names and free text are not included: they need a dictation recognizer. */
 export const grammarOf = (node: ModelNode): string => {
   const meant = node.edges.flatMap((edge) => meaningOf(edge) ?? [])
-  const wanted = listed(node.edges.flatMap((edge) => phrasesOf(node, edge)))
+  const wanted = listed(node.edges.flatMap(phrasesOf))
   const special = listed(meant.flatMap((meaning) => (meaning === "affirm" || meaning === "deny" ? [] : phrases[meaning])))
   const other = listed(anywhere.flatMap((meaning) => phrases[meaning])).filter((phrase) => !special.includes(phrase))
   const values = node.variables.flatMap((variable: ExtractedVariable) => valueFor(kindOf(variable), variable) ?? [])

@@ -1,6 +1,6 @@
 /** What the embedded model says: the node's own words if it has any, and otherwise words made from its prompt and edges. */
-import { embeddedDialogue } from "#core/model/EmbeddedDialogue.ts"
 import type { ModelNode } from "#core/model/LanguageModel.ts"
+import type { AuthoredNode } from "./EmbeddedDialogue.ts"
 import { quotedIn } from "./words.ts"
 
 export const farewell = "Thank you for your time. Goodbye."
@@ -78,8 +78,8 @@ const rewritten = (prompt: string): string | undefined => {
 }
 
 /** What the agent says first in the node. */
-export const sayOf = (node: ModelNode): string => {
-  const set = embeddedDialogue(node.embedded).sayAt(node.id)
+export const sayOf = (node: AuthoredNode): string => {
+  const set = node.dialogue.sayAt(node.id)
   if (set !== undefined) return set
   // What follows "Say:" is meant to be said; other quotations may be examples.
   const [, afterSay] = /\bsay:?\s*(["“][\s\S]*)/i.exec(node.prompt) ?? []

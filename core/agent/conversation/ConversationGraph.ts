@@ -2,7 +2,7 @@
  * An agent's graph as conversations run it, compiled once per version from the stored definition. The definition may never have been validated,
  * so malformed parts are left out. So are nodes that no conversation passes through (`webhook`, `qa`, `trigger`, `tuner`, `paygent`, `noveum`).
  */
-import { isObject, type JsonObject } from "#core/Json.ts"
+import { isObject, type JsonObject, partIn } from "#core/Json.ts"
 import type { ExtractedVariable } from "#core/model/LanguageModel.ts"
 import { toolNameOf } from "#core/agent/AgentGraph.ts"
 import { recordingOf } from "#core/agent/Opening.ts"
@@ -14,6 +14,8 @@ export interface ConversationEdge {
   readonly tool: string
   readonly label: string
   readonly condition: string
+  /** The author's examples of answers that lead along the edge. */
+  readonly phrases: ReadonlyArray<string>
   readonly target: string
   readonly leadsTo: "agentNode" | "endCall"
   /** What is said while the edge is followed: a template or a recording. */
@@ -64,19 +66,22 @@ const textIn = (part: JsonObject, name: string): string => {
   const value = part[name]
   return typeof value === "string" ? value : ""
 }
+const textsIn = (list: unknown): ReadonlyArray<string> => (Array.isArray(list) ? list.filter((one) => typeof one === "string") : [])
 const nodeTypeIn = (node: JsonObject): ConversationNode["type"] | undefined => {
   const { type } = node
   return type === "startCall" || type === "agentNode" || type === "endCall" ? type : undefined
 }
 
-/** Undefined when the definition has no start node. */
-export const compile = (definition: JsonObject): ConversationGraph | undefined => {
+/** Undefined when the definition has no start node. The phrases of the edges come from the agent's `configurations`. */
+export const compile = (definition: JsonObject, configurations: JsonObject = {}): ConversationGraph | undefined => {
   const parts = partsOf(definition["nodes"])
   const edgesFrom = Map.groupBy(partsOf(definition["edges"]), ({ source }) => source)
   const types = new Map(parts.map((node) => [textIn(node, "id"), nodeTypeIn(node)]))
+  // Stored with what the built-in model is told, but callees say the same whichever model answers them.
+  const known = { types, phrases: partIn(configurations["embedded"], "edges") }
   const nodes = new Map<string, ConversationNode>()
   for (const part of parts) {
-    const node = nodeOf(part, edgesFrom.get(part["id"]) ?? [], types)
+    const node = nodeOf(part, edgesFrom.get(part["id"]) ?? [], known)
     // Of two nodes with the same id, the first one counts.
     if (node !== undefined && !nodes.has(node.id)) nodes.set(node.id, node)
   }
@@ -106,13 +111,17 @@ export const withoutStart: ConversationGraph = {
   globalPrompt: ""
 }
 
-type TypesById = ReadonlyMap<string, ConversationNode["type"] | undefined>
+interface Known {
+  /** By the ids of nodes. */
+  readonly types: ReadonlyMap<string, ConversationNode["type"] | undefined>
+  /** By the ids of edges. */
+  readonly phrases: JsonObject | undefined
+}
 
-const nodeOf = (part: JsonObject, edges: ReadonlyArray<JsonObject>, types: TypesById): ConversationNode | undefined => {
+const nodeOf = (part: JsonObject, edges: ReadonlyArray<JsonObject>, known: Known): ConversationNode | undefined => {
   const type = nodeTypeIn(part)
   if (type === undefined) return undefined
   const data = dataOf(part)
-  const uuids = Array.isArray(data["tool_uuids"]) ? data["tool_uuids"].filter((uuid) => typeof uuid === "string") : []
   return {
     id: textIn(part, "id"),
     type,
@@ -121,8 +130,8 @@ const nodeOf = (part: JsonObject, edges: ReadonlyArray<JsonObject>, types: Types
     allowsInterruption: data["allow_interrupt"] === true,
     addsGlobalPrompt: data["add_global_prompt"] !== false,
     extraction: extractionOf(data),
-    toolUuids: type === "endCall" ? [] : [...new Set(uuids.map((uuid) => uuid.toLowerCase()))],
-    edges: type === "endCall" ? [] : edgesOf(edges, types),
+    toolUuids: type === "endCall" ? [] : [...new Set(textsIn(data["tool_uuids"]).map((uuid) => uuid.toLowerCase()))],
+    edges: type === "endCall" ? [] : edgesOf(edges, known),
     delayMillis: type === "startCall" ? delayOf(data) : 0
   }
 }
@@ -147,7 +156,7 @@ const extractionOf = (data: JsonObject): Extraction | undefined => {
   return unique.length === 0 ? undefined : { prompt: textIn(data, "extraction_prompt"), variables: unique }
 }
 
-const edgesOf = (parts: ReadonlyArray<JsonObject>, types: TypesById): ReadonlyArray<ConversationEdge> => {
+const edgesOf = (parts: ReadonlyArray<JsonObject>, { phrases, types }: Known): ReadonlyArray<ConversationEdge> => {
   const taken = new Set<string>()
   return parts.flatMap((part): ReadonlyArray<ConversationEdge> => {
     const type = types.get(textIn(part, "target"))
@@ -162,6 +171,7 @@ const edgesOf = (parts: ReadonlyArray<JsonObject>, types: TypesById): ReadonlyAr
         tool,
         label,
         condition: textIn(data, "condition"),
+        phrases: textsIn(partIn(phrases, textIn(part, "id"))?.["phrases"]),
         target: textIn(part, "target"),
         leadsTo: type,
         speech: speechOf(data)

@@ -72,7 +72,7 @@ const known = new WeakMap<Content, Compiled>()
 const compiled = (version: Content): Compiled => {
   const before = known.get(version)
   if (before !== undefined) return before
-  const graph = compile(version.definition)
+  const graph = compile(version.definition, version.configurations)
   const made = { graph: graph ?? withoutStart, hasStart: graph !== undefined, settings: settingsOf(version.configurations) }
   known.set(version, made)
   return made

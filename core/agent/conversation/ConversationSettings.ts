@@ -1,5 +1,5 @@
 /** The settings of an agent that its conversations follow. They may have been stored before they were validated. */
-import { isObject, type JsonObject } from "#core/Json.ts"
+import type { JsonObject } from "#core/Json.ts"
 import { maxCallDurationSeconds } from "#core/agent/AgentGraph.ts"
 import { type MachineAction, voicemailDetectionOf } from "#core/agent/VoicemailDetection.ts"
 import { type StaticLines, staticLinesOf } from "./StaticLines.ts"
@@ -15,8 +15,6 @@ export interface ConversationSettings {
   /** Whether the model may press keys. */
   readonly sendsDigits: boolean
   readonly lines: StaticLines
-  /** For the embedded model, as stored. */
-  readonly embedded: JsonObject
 }
 
 const defaultIdleSeconds = 10
@@ -33,7 +31,6 @@ export const settingsOf = (configurations: JsonObject): ConversationSettings => 
     onMachine: isOn ? action : undefined,
     machineMessage: message,
     sendsDigits: configurations["send_dtmf"] === true,
-    lines: staticLinesOf(configurations),
-    embedded: isObject(configurations["embedded"]) ? configurations["embedded"] : {}
+    lines: staticLinesOf(configurations)
   }
 }

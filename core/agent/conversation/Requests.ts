@@ -1,5 +1,4 @@
 /** The requests to the model. The same state always gives the same request, so a request can be sent before its turn is certain. */
-import type { JsonObject } from "#core/Json.ts"
 import type { ModelNode, ModelPurpose, ModelRequest } from "#core/model/LanguageModel.ts"
 import { type ConversationState, nodeOf, type Scene } from "./ConversationState.ts"
 import type { ConversationNode, Extraction } from "./ConversationGraph.ts"
@@ -27,15 +26,14 @@ interface Stand {
   readonly misunderstood: number
 }
 
-export const modelNodeOf = (embedded: JsonObject, { misunderstood, prompt }: Stand, node: ConversationNode): ModelNode => ({
+export const modelNodeOf = ({ misunderstood, prompt }: Stand, node: ConversationNode): ModelNode => ({
   id: node.id,
   type: node.type,
   name: node.name,
   prompt,
-  edges: node.edges.map(({ condition, id, label, leadsTo, tool }) => ({ id, tool, label, condition, leadsTo })),
+  edges: node.edges.map(({ condition, id, label, leadsTo, phrases, tool }) => ({ id, tool, label, condition, phrases, leadsTo })),
   variables: node.extraction?.variables ?? [],
-  misunderstood,
-  embedded
+  misunderstood
 })
 
 export const requestFor = (scene: Scene, state: ConversationState, purpose: ModelPurpose): ModelRequest => ({
@@ -43,7 +41,7 @@ export const requestFor = (scene: Scene, state: ConversationState, purpose: Mode
   messages: messagesOf(state.history),
   tools: purpose === "turn" ? toolsFor(scene, state).map(({ offered }) => offered) : [],
   purpose,
-  node: modelNodeOf(scene.plan.settings.embedded, state, nodeOf(scene, state))
+  node: modelNodeOf(state, nodeOf(scene, state))
 })
 
 export const extractionRequestFor = (scene: Scene, state: ConversationState, extraction: Extraction): ModelRequest => ({
@@ -51,5 +49,5 @@ export const extractionRequestFor = (scene: Scene, state: ConversationState, ext
   messages: factsOf(state.history),
   tools: [extractionTool(extraction)],
   purpose: "extract",
-  node: modelNodeOf(scene.plan.settings.embedded, state, nodeOf(scene, state))
+  node: modelNodeOf(state, nodeOf(scene, state))
 })

@@ -1,4 +1,5 @@
 /** The nodes in which recognition is measured: those of the templates that ask for something definite, and one for each kind of answer. */
+import type { AuthoredNode } from "#adapters/voice/embedded/EmbeddedDialogue.ts"
 import { sayOf } from "#adapters/voice/embedded/lines.ts"
 import { compile } from "#core/agent/conversation/ConversationGraph.ts"
 import { openingOf } from "#core/agent/Opening.ts"
@@ -8,7 +9,7 @@ import type { ModelNode } from "#core/model/LanguageModel.ts"
 import { edge, nodeOf, variable } from "#test/adapters/embeddedScene.ts"
 
 interface AskingNode {
-  readonly node: ModelNode
+  readonly node: AuthoredNode
   /** What the agent has just said. */
   readonly question: string
 }
@@ -46,6 +47,7 @@ const templateNode = (template: string, id: string): AskingNode => {
   return { node, question: greeting === undefined ? sayOf(node) : render(greeting, contact, now) }
 }
 
+const saying = (label: string, ...phrases: ReadonlyArray<string>) => edge(label, label, "agentNode", phrases)
 const given = [edge("Given", "The caller gave it")]
 
 export const askingNodes = {
@@ -60,14 +62,11 @@ export const askingNodes = {
     edges: [edge("Interested", "The caller says yes"), edge("Not interested", "The caller declines", "endCall")]
   }),
   department: asking("Do you want sales, support or billing?", {
-    edges: [edge("Sales"), edge("Support"), edge("Billing")],
-    embedded: {
-      edges: {
-        Sales: { phrases: ["sales", "a new contract", "buy something"] },
-        Support: { phrases: ["support", "technical support", "it does not work"] },
-        Billing: { phrases: ["billing", "my bill", "the invoice"] }
-      }
-    }
+    edges: [
+      saying("Sales", "sales", "a new contract", "buy something"),
+      saying("Support", "support", "technical support", "it does not work"),
+      saying("Billing", "billing", "my bill", "the invoice")
+    ]
   }),
   account: asking("What is your account number?", { edges: given, variables: [variable("account_number", "string")] }),
   phone: asking("What is your phone number?", { edges: given, variables: [variable("phone_number", "string")] }),
