@@ -116,19 +116,17 @@ export const contextOf = (pairs: ReadonlyArray<string>): JsonObject =>
 /** The user of the command may connect to anything this machine can reach. */
 export const host = { egress: { refuses: () => false, lookup: () => lookup, maySendTo: () => true } }
 
+type ModelChoice = { readonly model?: string; readonly url?: string }
 export const modelOptions = { model: { type: "string" }, url: { type: "string" } } as const
 
 /** The built-in model, or the named one of any OpenAI-compatible server. */
-export const modelOf = (
-  { model, url }: { readonly model?: string; readonly url?: string },
-  configurations: JsonObject
-): OpenLanguageModel =>
+export const modelOf = ({ model, url }: ModelChoice, configurations: JsonObject): OpenLanguageModel =>
   model === undefined
     ? embedded.open({}, host, toldTo(configurations, embedded.manifest.provider))
     : openai.open({ model, base_url: url, api_key: process.env["LLM_API_KEY"] ?? "none" }, host)
 
 /** What callees may say to that model, for recognizers. */
-export const expectedBy = ({ model }: Parameters<typeof modelOf>[0]) => (model === undefined ? embedded : openai).expected
+export const expectedBy = ({ model }: ModelChoice) => (model === undefined ? embedded : openai).expected
 
 const sender = WebhookSender.layer.pipe(
   Layer.provide(Layer.succeed(EgressPolicy, { webhooks: host.egress, trunksOf: () => Effect.succeed(host.egress) }))

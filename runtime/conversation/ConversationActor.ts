@@ -21,7 +21,7 @@ import type { HttpToolRequest } from "#core/agent/conversation/HttpTool.ts"
 import type { RecordingName } from "#core/agent/RecordingName.ts"
 import { type LanguageModel, ModelError, type ModelRequest } from "#core/model/LanguageModel.ts"
 import { type ConversationMetrics, CurrentConversationMetrics } from "#runtime/metrics/ConversationMetrics.ts"
-import { foretell, requestAfter, type Stand } from "./foretell.ts"
+import type { Stand } from "./foretell.ts"
 
 export type { ConversationFact }
 
@@ -65,13 +65,8 @@ export interface ConversationActor {
   readonly conclusion: Effect.Effect<Conclusion>
   /** As of the last event. */
   readonly state: () => ConversationState
-  /**
-   * Reports, after all earlier events have been processed, what the model will be asked if the callee says this and nothing else happens first.
-   * `foreseen` is not called if the model will not be asked.
-   */
-  readonly foresee: (text: string, foreseen: (request: ModelRequest) => void) => void
-  /** See `foretell.ts`. Runs after all earlier events have been processed. The model must be one that answers at once. */
-  readonly foretell: (model: LanguageModel, text: string | undefined, foretold: (lines: ReadonlyArray<string>) => void) => void
+  /** Looks at the conversation as it is after all earlier events, which the next ones wait for. */
+  readonly look: (at: Look["at"]) => void
 }
 
 const unfinished = new ModelError({ reason: "broken", isRetryable: true, message: "the answer has no end" })
@@ -272,20 +267,12 @@ export const makeConversation = Effect.fnUntraced(function* (
   })
   const unlessStopped = Effect.catchCause(converse, (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : failed))
   yield* Effect.forkScoped(unlessStopped, { startImmediately: true })
-  const look = (at: Look["at"]): void => void Queue.offerUnsafe(mailbox, { _tag: "Look", at })
   return {
     tell,
     calleesTurn: calleesTurn.await,
     quiet: Effect.map(quiet.await, () => state),
     conclusion: Deferred.await(conclusion),
     state: () => state,
-    foresee: (text, foreseen) =>
-      look((stand) =>
-        Effect.sync(() => {
-          const request = requestAfter(text, stand)
-          if (request !== undefined) foreseen(request)
-        })
-      ),
-    foretell: (model, text, foretold) => look((stand) => Effect.map(foretell(stand, model, text), foretold))
+    look: (at) => void Queue.offerUnsafe(mailbox, { _tag: "Look", at })
   }
 })

@@ -36,28 +36,26 @@ export class TokenCount {
   #toldCharacters = none
   #dropped = none
 
-  /** The same model, with its answers counted. */
-  over(model: LanguageModel): LanguageModel {
-    const answer: LanguageModel["answer"] = (request) =>
-      Stream.suspend(() => {
-        const prompt = promptOf(request)
-        let completion = 0
-        let isFinished = false
-        const parts = Stream.map(model.answer(request), (part) => {
-          completion += completionOf(part)
-          if (part._tag === "Finished" && !isFinished) {
-            isFinished = true
-            this.#finished(part.usage, { prompt, completion })
-          }
-          return part
-        })
-        return Stream.onExit(parts, (exit) =>
-          Effect.sync(() => {
-            if (!isFinished && Exit.hasInterrupts(exit)) this.#dropped = both(this.#dropped, { prompt, completion })
-          })
-        )
+  /** The model's answer. It is counted. */
+  counted(model: Pick<LanguageModel, "answer">, request: ModelRequest): ReturnType<LanguageModel["answer"]> {
+    return Stream.suspend(() => {
+      const prompt = promptOf(request)
+      let completion = 0
+      let isFinished = false
+      const parts = Stream.map(model.answer(request), (part) => {
+        completion += completionOf(part)
+        if (part._tag === "Finished" && !isFinished) {
+          isFinished = true
+          this.#finished(part.usage, { prompt, completion })
+        }
+        return part
       })
-    return { ...model, answer }
+      return Stream.onExit(parts, (exit) =>
+        Effect.sync(() => {
+          if (!isFinished && Exit.hasInterrupts(exit)) this.#dropped = both(this.#dropped, { prompt, completion })
+        })
+      )
+    })
   }
 
   /** All tokens so far. */

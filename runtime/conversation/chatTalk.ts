@@ -67,32 +67,22 @@ const eventOf = (fact: ConversationFact): ReadonlyArray<ChatEvent> => {
   }
 }
 
-/** The same model, remembering its last failure. */
-const watched = (model: LanguageModel) => {
-  let last: ModelError | undefined
-  const answer: LanguageModel["answer"] = (request) =>
-    Stream.tapError(model.answer(request), (error) =>
-      Effect.sync(() => {
-        last = error
-      })
-    )
-  return { model: { ...model, answer }, failure: () => last }
-}
-
 /** In a call the agent would apologize, and give up the second time. Someone who tries it out wants to know why, and may write again. */
 const isGivenUp = (before: ConversationState, after: ConversationState): boolean => after.failures > before.failures
 
 const answer = Effect.fnUntraced(function* (tools: HttpTools["Service"], { event, model: open, organizationId, plan, state }: ChatPrompt) {
-  const opened = yield* Effect.mapError(open, modelFailed)
-  const { failure, model } = watched(opened)
+  const model = yield* Effect.mapError(open, modelFailed)
   const count = new TokenCount()
+  let failure: ModelError | undefined
+  const answered: LanguageModel["answer"] = (request) =>
+    Stream.tapError(count.counted(model, request), (error) => Effect.sync(() => void (failure = error)))
   const events: Array<ChatEvent> = []
   let isSilent = false
   const { speaker, text } = makeReader((line) => actor.tell({ _tag: "LineSpoken", line }))
   const actor: ConversationActor = yield* makeConversation(
     plan,
     {
-      model: count.over(model),
+      model: { ...model, answer: answered },
       speaker,
       runTool: (request) => tools.run(organizationId, request),
       sendDigits: () => Effect.succeed({ _tag: "Sent" }),
@@ -110,8 +100,7 @@ const answer = Effect.fnUntraced(function* (tools: HttpTools["Service"], { event
   const conclusion = yield* Effect.raceFirst(Effect.as(actor.quiet, undefined), actor.conclusion)
   const after = actor.state()
   if (isGivenUp(state, after)) {
-    const error = failure()
-    return yield* isSilent ? tooSlow : error === undefined ? useless : modelFailed(error)
+    return yield* isSilent ? tooSlow : failure === undefined ? useless : modelFailed(failure)
   }
   if (conclusion !== undefined) {
     const at = iso(yield* Clock.currentTimeMillis)

@@ -98,7 +98,10 @@ const makeWaits = (now: () => number) => {
       tokens.length = 0
       writtenAt = undefined
     },
-    over: (model: LanguageModel) => firstTokenTimed(model, now, (millis) => void tokens.push(Math.round(millis))),
+    over: (model: LanguageModel): LanguageModel => ({
+      ...model,
+      answer: (request) => firstTokenTimed(request, model.answer(request), now, (millis) => void tokens.push(Math.round(millis)))
+    }),
     written: () => {
       writtenAt ??= now()
     },

@@ -2,6 +2,14 @@
  * Joins a call's conversation, which knows nothing of audio, to its line, which knows nothing of words. The callee's frames become turns and keys;
  * the conversation's lines become speech, and it is told how much of that was heard. Without a recognizer there are no turns: the agent says its
  * opening or leaves its message.
+ *
+ * A turn, from the callee's first frame to the agent's:
+ *     VoiceLine     a frame, each 20 ms
+ *     TurnTaking    finds the voice in it, follows the turn (`core/voice/Turn.ts`), and writes it to the recognizer
+ *     Hearing       the recognizer, whose texts come back
+ *     TurnTaking    at a pause, TurnJudge tells whether that may be all: then an answer is begun, and if it was all, the turn is committed
+ *     Talk          notes it, and tells the conversation (`ConversationActor`), which asks CallModel
+ *     LineSpeaker   speaks the lines of the answer, one after another
  */
 import { Clock, Deferred, Effect, Exit, type Fiber, FiberSet, Option, Scope } from "effect"
 import { expectedAt } from "#core/agent/conversation/Expectation.ts"
@@ -9,17 +17,16 @@ import { plannedOpening } from "#core/agent/conversation/Nodes.ts"
 import type { Conclusion, ConversationEvent, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import { makeDtmfTones } from "#core/audio/DtmfTones.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
-import { type LanguageModel, ModelError } from "#core/model/LanguageModel.ts"
+import type { LanguageModel, ModelError } from "#core/model/LanguageModel.ts"
 import type { RecognizerEvent, SpeechToText } from "#core/model/SpeechToText.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { BargeInRules } from "#core/voice/BargeIn.ts"
-import type { EndOfTurn, Expectation } from "#core/model/EndOfTurn.ts"
-import { endOfTurnRules } from "#core/voice/EndOfTurnRules.ts"
 import { plainSpeech } from "#core/voice/PlainSpeech.ts"
 import { makePressedKeys } from "#core/voice/PressedKeys.ts"
 import { type ConversationActor, type ConversationPorts, makeConversation } from "#runtime/conversation/ConversationActor.ts"
-import { Foresight } from "#runtime/conversation/Foresight.ts"
+import { foretell, requestAfter } from "#runtime/conversation/foretell.ts"
 import type { AmdVerdict } from "./Amd.ts"
+import { CallModel } from "./CallModel.ts"
 import type { CallVoice } from "./CallVoice.ts"
 import { endReasons, hangupCauses } from "./endReasons.ts"
 import type { FrameListener } from "./FrameListener.ts"
@@ -28,13 +35,12 @@ import { LineSpeaker } from "./LineSpeaker.ts"
 import type { Moment } from "./MessageMoment.ts"
 import type { Openings } from "./Openings.ts"
 import type { Playout } from "./Playout.ts"
-import { openedOnce } from "./openedOnce.ts"
 import { sentencesOf } from "./Sentences.ts"
 import { SpeechAhead } from "./SpeechAhead.ts"
 import { TalkMeter } from "./TalkMeter.ts"
 import { callVoiceOf, voicedBy } from "./TalkVoice.ts"
-import { TurnAudio } from "./TurnAudio.ts"
-import { makeTurnTaking, type TurnTaking } from "./TurnTaking.ts"
+import { TurnJudge } from "./TurnJudge.ts"
+import { TurnTaking } from "./TurnTaking.ts"
 import type { Voice } from "./Voice.ts"
 import type { CallVerbs, PlannedTalk, VoiceEvent, VoicePlan } from "./VoiceSession.ts"
 
@@ -73,7 +79,8 @@ export class Talk {
   readonly #workshop: Workshop
   /** Undefined if the agent cannot hear. */
   readonly #hearing: ReturnType<typeof makeHearing> | undefined
-  readonly #model: ReturnType<typeof openedOnce>
+  readonly #judge: TurnJudge
+  readonly #model: CallModel
   readonly #pressed = makePressedKeys()
   readonly #rules: { readonly [IsFree in "free" | "protected"]: BargeInRules }
   #playout: Playout | undefined
@@ -81,22 +88,13 @@ export class Talk {
   #turns: TurnTaking | undefined
   #voice: Voice | undefined
   #actor: ConversationActor | undefined
-  /** Set if the last thing understood was one of the expected answers. */
-  #answer: string | undefined
   #isBeeping = false
   #end: ConversationEvent = { _tag: "CalleeHungUp" }
-  #endOfTurn: EndOfTurn = endOfTurnRules
-  /** Kept only if an end-of-turn model was chosen: the rules look at the text alone. */
-  #turnAudio: TurnAudio | undefined
   readonly #meter: TalkMeter
-  readonly #foresight: Foresight
   readonly #callVoice: CallVoice
   readonly #ahead: SpeechAhead
-  /** The model, if it answers at once and a voice on this machine speaks: preparing what may never be heard must cost nothing. */
-  #instant: LanguageModel | undefined
   /** Tells the current thought from those discarded before they began. */
   #thoughts = 0
-  #expects: Expectation
 
   constructor(plan: VoicePlan, ports: TalkPorts, workshop: Workshop) {
     const planned = plan.conversation
@@ -107,23 +105,19 @@ export class Talk {
     this.#workshop = workshop
     this.#rules = { free: { ...bargeIn, allowInterrupt: true }, protected: { ...bargeIn, allowInterrupt: false } }
     const hints = hintsAt(planned.plan.graph.start)
-    const understood = (event: RecognizerEvent) => this.#understood(event)
+    const understood = (event: RecognizerEvent) => {
+      this.#meter.understood(event)
+      this.#turns?.understood(event)
+    }
     const deafened = ({ provider }: SpeechToText, { message }: ModelError) =>
       this.#note({ _tag: "Troubled", at: this.#epochNow(), error: `A recognizer failed: ${message}`, processor: provider })
     this.#hearing = hearing === undefined ? undefined : makeHearing([hearing, ...substitutes], hints, understood, deafened)
     this.#meter = this.#makeMeter()
-    this.#foresight = new Foresight(workshop.fork)
-    const { openings } = ports
+    const { now, openings } = ports
+    this.#model = new CallModel(model, { ...workshop, now, waited: (millis) => this.#meter.thought(millis) })
+    this.#judge = new TurnJudge({ now, fork: workshop.fork, language: hints.language }, expectedAt(planned.plan.graph.start))
     this.#callVoice = callVoiceOf({ plan, openings, voice: () => this.#voice })
     this.#ahead = new SpeechAhead(workshop.fork, (text, wanted) => openings.sentence(text, wanted, this.#callVoice.next, () => {}))
-    this.#expects = expectedAt(planned.plan.graph.start)
-    this.#model = openedOnce(
-      Effect.map(model, (opened) => {
-        if (opened.isFree === true && (plan.voice?.speech.ownsQueue ?? true)) this.#instant = opened
-        return this.#meter.timed(this.#foresight.over(this.#meter.counted(opened)))
-      }),
-      workshop.scope
-    )
   }
 
   /** The line's listeners, in the order in which they hear each frame. */
@@ -142,20 +136,17 @@ export class Talk {
     this.#speaker = speaker
     if (this.#hearing === undefined) return [this.#toneListener()]
     const rules = () => (speaker.isInterruptible() ? this.#rules.free : this.#rules.protected)
-    this.#turns = makeTurnTaking(
-      { now, playout, rules, recognizer: this.#hearing },
+    this.#turns = new TurnTaking(
+      { now, playout, rules, recognizer: this.#hearing, judge: this.#judge.judge },
       {
-        judge: (text, from, judged) => this.#judge(text, from, judged),
         speculate: (text) => this.#thinkAhead(text),
         cancelSpeculation: () => this.#forget(),
-        started: () => this.#tell({ _tag: "CalleeStarted" }),
-        waits: () => this.#tell({ _tag: "CalleeWaits" }),
-        abandoned: () => this.#tell({ _tag: "CalleeTurn", text: "" }),
+        tell: this.#tell,
         committed: (turn) => this.#committed(turn),
         interrupted: (played) => speaker.interrupted(played)
       }
     )
-    return [this.#toneListener(), { hear: (frame) => this.#turnAudio?.hear(frame) }, this.#turns]
+    return [this.#toneListener(), this.#judge, this.#turns]
   }
 
   /** Who answers, as far as we or the carrier can tell. */
@@ -204,12 +195,7 @@ export class Talk {
     const { fork, scope } = this.#workshop
     fork(run)
     fork(Effect.ignore(this.#model.open))
-    fork(
-      Effect.matchEffect(Scope.provide(this.#planned.endOfTurn, scope), {
-        onFailure: ({ message }) => Effect.logWarning("an end-of-turn model could not be opened: rules take its place", { message }),
-        onSuccess: (opened) => Effect.sync(() => this.#judgeBy(opened))
-      })
-    )
+    fork(Scope.provide(this.#judge.open(this.#planned.endOfTurn), scope))
   }
 
   /** The carrier has reported a key. `at` is in epoch milliseconds. */
@@ -262,14 +248,14 @@ export class Talk {
 
   #makeMeter(): TalkMeter {
     const { now } = this.#ports
-    const { model = "", provider = "none" } = this.#planned.hearing ?? {}
     return new TalkMeter({
       now,
       epochOf: (time) => this.#voice?.epochOf(time) ?? time,
       note: this.#note,
       services: {
-        recognizer: { processor: provider, model },
-        endOfTurn: () => ({ processor: this.#endOfTurn.provider, model: this.#endOfTurn.model })
+        recognizer: this.#planned.hearing ?? { provider: "none", model: "" },
+        endOfTurn: () => this.#judge.model,
+        model: () => this.#model
       },
       heardSeconds: () => this.#hearing?.seconds() ?? 0,
       spoken: () => this.#callVoice.spoken
@@ -280,7 +266,7 @@ export class Talk {
     const { emit, verbs } = this.#ports
     const quiet = Effect.suspend(() => this.#speaker?.quiet ?? Effect.void)
     return {
-      model: this.#model.model,
+      model: this.#model,
       speaker: this.#speaker ?? mute,
       runTool: verbs.runTool,
       sendDigits: (digits) => Effect.andThen(quiet, verbs.sendDigits(digits)),
@@ -289,7 +275,7 @@ export class Talk {
       hangUp: (reason) => emit({ _tag: "EndWanted", cause: hangupCauses[reason] ?? "agent_hangup" }),
       entered: (node) => {
         this.#hearing?.hint(this.#planned.hintsAt(node))
-        this.#expects = expectedAt(node)
+        this.#judge.expects = expectedAt(node)
       },
       awaitMoment: (message) => {
         // All of it, because it must not stop in the middle. Speech that is not cached would have to be made a second time.
@@ -299,27 +285,37 @@ export class Talk {
     }
   }
 
+  /** The model, if its answers are free and a voice on this machine speaks: preparing what may never be heard must cost nothing. */
+  get #free(): LanguageModel | undefined {
+    return (this.#plan.voice?.speech.ownsQueue ?? true) ? this.#model.free : undefined
+  }
+
   /** The callee may have finished: the answer is started, but none of it is said or acted on until that is certain. */
   #thinkAhead(text: string): void {
-    if (this.#instant !== undefined) return this.#foretell(text)
+    if (this.#free !== undefined) return this.#foretell(text)
     const thought = ++this.#thoughts
-    this.#actor?.foresee(text, (request) => {
-      if (this.#thoughts === thought) this.#foresight.begin(request)
+    this.#actor?.look((stand) => {
+      const request = requestAfter(text, stand)
+      if (request !== undefined && this.#thoughts === thought) this.#model.begin(request)
+      return Effect.void
     })
   }
 
   /** Synthesizes what the agent may say next while the callee is not waiting for it yet. `text`: what they seem to have said. */
   #foretell(text: string | undefined): void {
-    if (this.#instant === undefined) return
+    const free = this.#free
+    if (free === undefined) return
     const thought = ++this.#thoughts
-    this.#actor?.foretell(this.#instant, text, (lines) => {
-      if (this.#thoughts === thought) this.#ahead.make(lines, text === undefined ? "whenever" : "soon")
-    })
+    this.#actor?.look((stand) =>
+      Effect.map(foretell(stand, free, text), (lines) => {
+        if (this.#thoughts === thought) this.#ahead.make(lines, text === undefined ? "whenever" : "soon")
+      })
+    )
   }
 
   #forget(): void {
     this.#thoughts++
-    this.#foresight.drop()
+    this.#model.drop()
   }
 
   #transfer(destination: string, timeoutSeconds: number): Effect.Effect<ToolAnswer> {
@@ -347,43 +343,6 @@ export class Talk {
     if (this.#voice?.digits.press(key) === true) this.#note({ _tag: "Pressed", digit: key, at })
     this.#tell({ _tag: "KeyPressed", digit: key })
   }
-
-  #understood(event: RecognizerEvent): void {
-    if ((event._tag === "Final" || event._tag === "EndDeclared") && event.text !== "") this.#meter.understood()
-    if (event._tag === "Final" && event.text !== "") this.#answer = event.isAnswer ? event.text.trim() : undefined
-    this.#turns?.understood(event)
-  }
-
-  #judgeBy(opened: EndOfTurn): void {
-    this.#endOfTurn = opened
-    this.#turnAudio = opened === endOfTurnRules ? undefined : new TurnAudio()
-  }
-
-  /** A model that fails is not asked again in this call. */
-  #withoutModel(model: EndOfTurn, { message }: ModelError): Effect.Effect<void> {
-    if (this.#endOfTurn !== model) return Effect.void
-    this.#judgeBy(endOfTurnRules)
-    return Effect.logWarning("an end-of-turn model has failed: rules take its place", { message })
-  }
-
-  #judge(text: string, from: number, judged: (probability: number) => void): void {
-    const { language } = this.#planned.hintsAt(this.#planned.plan.graph.start)
-    const isAnswer = this.#answer !== undefined && text.endsWith(this.#answer)
-    const audio = this.#turnAudio?.last(this.#ports.now() - from + beforeVoiceMillis) ?? unheard
-    const pause = { text, isAnswer, audio, expects: this.#expects, language } as const
-    const model = this.#endOfTurn
-    const asked = Effect.suspend(() => model.probability(pause)).pipe(
-      Effect.catchDefect((defect) => Effect.fail(faulty(defect))),
-      Effect.catch((error) => Effect.andThen(this.#withoutModel(model, error), endOfTurnRules.probability(pause)))
-    )
-    this.#workshop.fork(Effect.ignore(Effect.map(asked, judged)))
-  }
 }
 
-/** The exception may contain what the callee said: only its kind is reported. */
-const faulty = (defect: unknown) =>
-  new ModelError({ reason: "broken", isRetryable: false, message: `it threw a ${defect instanceof Error ? defect.name : typeof defect}` })
-const unheard = new Int16Array(0)
-/** A turn is detected this long after its first sound. */
-const beforeVoiceMillis = 200
 const mute: ConversationPorts["speaker"] = { say: () => {}, play: () => {}, stop: () => {} }

@@ -3,33 +3,31 @@
  * for the run as it happens, so that a kill loses at most the current turn.
  */
 import type { CallFact, LatencyStage } from "#core/conversation/ConversationEntry.ts"
-import type { LanguageModel } from "#core/model/LanguageModel.ts"
-import { firstTokenTimed } from "#runtime/conversation/firstToken.ts"
-import { TokenCount } from "#runtime/conversation/TokenCount.ts"
+import type { RecognizerEvent } from "#core/model/SpeechToText.ts"
+import type { CallModel } from "./CallModel.ts"
 import type { SpokenCharacters } from "./CallVoice.ts"
 import type { Saying } from "./Openings.ts"
 
 interface Service {
-  readonly processor: string
+  readonly provider: string
   readonly model: string
 }
 
-const serviceOf = ({ engine, voice }: Saying): Service => ({ processor: engine, model: voice })
+const serviceOf = ({ engine, voice }: Saying): Service => ({ provider: engine, model: voice })
+const named = ({ model, provider }: Service) => ({ processor: provider, model })
 
 interface MeterPorts {
   /** The pacer's clock; `epochOf` converts it to epoch milliseconds. */
   readonly now: () => number
   readonly epochOf: (time: number) => number
   readonly note: (fact: CallFact) => void
-  readonly services: { readonly recognizer: Service; readonly endOfTurn: () => Service }
+  readonly services: { readonly recognizer: Service; readonly endOfTurn: () => Service; readonly model: () => CallModel }
   readonly heardSeconds: () => number
   readonly spoken: () => ReadonlyArray<SpokenCharacters>
 }
 
 export class TalkMeter {
   readonly #ports: MeterPorts
-  #model: Service | undefined
-  readonly #tokens = new TokenCount()
   /** When the last text of the current turn arrived. */
   #textAt: number | undefined
   /** The end of the callee's voice; cleared once the agent is heard. */
@@ -39,9 +37,8 @@ export class TalkMeter {
     this.#ports = ports
   }
 
-  /** The recognizer has reported what was said. */
-  understood(): void {
-    this.#textAt = this.#ports.now()
+  understood(event: RecognizerEvent): void {
+    if ((event._tag === "Final" || event._tag === "EndDeclared") && event.text !== "") this.#textAt = this.#ports.now()
   }
 
   /** The callee's turn is over; their voice was heard `until`. */
@@ -66,30 +63,23 @@ export class TalkMeter {
     this.#voiceUntil = undefined
   }
 
-  /** Counts the tokens of all answers, including dropped ones and those that nobody waits for. */
-  counted(model: LanguageModel): LanguageModel {
-    this.#model = { processor: model.provider, model: model.model }
-    return this.#tokens.over(model)
-  }
-
-  /** Measures the answers that the callee is waiting for. */
-  timed(model: LanguageModel): LanguageModel {
-    const service = { processor: model.provider, model: model.model }
-    return firstTokenTimed(model, this.#ports.now, (millis) => this.#waited("first_token", millis, service))
+  /** A callee has waited this long for the model's first piece. */
+  thought(millis: number): void {
+    this.#waited("first_token", millis, this.#ports.services.model())
   }
 
   /** Notes all usage so far. */
   used(): void {
     const { heardSeconds, note, services, spoken } = this.#ports
-    const tokens = this.#tokens.used()
-    if (this.#model !== undefined && tokens.promptTokens + tokens.completionTokens > 0)
-      note({ _tag: "Used", kind: "llm", ...this.#model, tokens })
-    for (const saying of spoken()) note({ _tag: "Used", kind: "tts", ...serviceOf(saying), characters: saying.characters })
+    const model = services.model()
+    const tokens = model.tokens.used()
+    if (tokens.promptTokens + tokens.completionTokens > 0) note({ _tag: "Used", kind: "llm", ...named(model), tokens })
+    for (const saying of spoken()) note({ _tag: "Used", kind: "tts", ...named(serviceOf(saying)), characters: saying.characters })
     const seconds = heardSeconds()
-    if (seconds > 0) note({ _tag: "Used", kind: "stt", ...services.recognizer, seconds })
+    if (seconds > 0) note({ _tag: "Used", kind: "stt", ...named(services.recognizer), seconds })
   }
 
   #waited(stage: LatencyStage, millis: number, service: Service, at = this.#ports.now()): void {
-    this.#ports.note({ _tag: "Waited", stage, millis: Math.max(0, millis), at: this.#ports.epochOf(at), ...service })
+    this.#ports.note({ _tag: "Waited", stage, millis: Math.max(0, millis), at: this.#ports.epochOf(at), ...named(service) })
   }
 }

@@ -3,11 +3,13 @@
  * machines of `core/voice` decide on, and carries out what cannot wait for a fiber: to silence the agent, and to go on. Plain callbacks; nothing is
  * allocated for a frame in which nothing changes.
  */
+import type { ConversationEvent } from "#core/agent/conversation/ConversationState.ts"
 import { makeEchoMeter } from "#core/audio/EchoMeter.ts"
 import { makeEnergyGate } from "#core/audio/EnergyGate.ts"
 import { frameSize } from "#core/audio/Mulaw.ts"
 import { levelOfCodes, type PcmFrame } from "#core/audio/PcmFrame.ts"
 import { makeVoiceActivity } from "#core/audio/VoiceActivity.ts"
+import type { Pause } from "#core/model/EndOfTurn.ts"
 import type { RecognizerEvent, RecognizerSession } from "#core/model/SpeechToText.ts"
 import { type BargeInEvent, type BargeInRules, holdUntil, initialBargeIn, nextBargeIn } from "#core/voice/BargeIn.ts"
 import {
@@ -37,14 +39,12 @@ const longMillis = 2500
 type Commit = Extract<TurnCommand, { readonly _tag: "Commit" }>
 
 interface TurnTakingEvents {
-  /** The callee has begun to speak, while the agent is silent or because it was interrupted. `committed` or `abandoned` follows. */
-  readonly started: () => void
-  /** The callee has finished for all that is known, and it takes long to transcribe what they said. Told once of a pause. */
-  readonly waits: () => void
-  /** It was no speech, or it did not interrupt the agent, which has begun to speak meanwhile. */
-  readonly abandoned: () => void
-  /** The end-of-turn model is asked of the turn that has begun `from`; `judged` takes its answer, and may be called at once. */
-  readonly judge: (text: string, from: number, judged: (probability: number) => void) => void
+  /**
+   * `CalleeStarted`: the callee has begun to speak, while the agent is silent or because it was interrupted. `committed` follows, or an empty `CalleeTurn`: it
+   * was no speech, or it did not interrupt the agent, which has begun to speak meanwhile. `CalleeWaits`: they have finished for all that is known, and it takes
+   * long to transcribe what they said; told once of a pause.
+   */
+  readonly tell: (event: Extract<ConversationEvent, { readonly _tag: "CalleeStarted" | "CalleeTurn" | "CalleeWaits" }>) => void
   /** An answer may be generated, but nothing of it spoken or done before the commit. */
   readonly speculate: (text: string) => void
   readonly cancelSpeculation: () => void
@@ -60,20 +60,13 @@ interface TurnTakingOptions {
   readonly recognizer: Pick<RecognizerSession, "finalize" | "write"> & { readonly manner: () => TurnOptions }
   /** Of the present node; asked for each decision. */
   readonly rules: () => BargeInRules
+  /** Tells `judged`, at once or later, how likely it is that a callee who has said this in a turn begun `from` has finished. */
+  readonly judge: (said: Pick<Pause, "isAnswer" | "text">, from: number, judged: (probability: number) => void) => void
 }
-
-export interface TurnTaking extends FrameListener {
-  /** What the recognizer tells. */
-  readonly understood: (event: RecognizerEvent) => void
-  /** The callee presses a key: neither its tones nor what was being said is a turn. */
-  readonly keyed: () => void
-}
-
-export const makeTurnTaking = (options: TurnTakingOptions, events: TurnTakingEvents): TurnTaking => new Turns(options, events)
 
 type Understood = Omit<Extract<TurnEvent, { readonly _tag: "Transcribed" }>, "_tag" | "at">
 
-class Turns implements TurnTaking {
+export class TurnTaking implements FrameListener {
   readonly #options: TurnTakingOptions
   readonly #events: TurnTakingEvents
   readonly #echo = makeEchoMeter()
@@ -92,9 +85,11 @@ class Turns implements TurnTaking {
   #isProtected = false
   /** What was understood while the agent spoke. */
   #saidOver = ""
-  /** `started` has been told, and neither `committed` nor `abandoned` since. */
+  /** Set if the last thing understood was one of the expected answers. */
+  #answer: string | undefined
+  /** `CalleeStarted` has been told, and not yet what has become of it. */
   #isStarted = false
-  /** The pause of which `waits` was told last, in this turn: what the agent says meanwhile is no answer to it. */
+  /** The pause of which `CalleeWaits` was told last, in this turn: what the agent says meanwhile is no answer to it. */
   #longPause: number | undefined
   /** Until then a key is heard. */
   #keyedUntil = Number.NEGATIVE_INFINITY
@@ -135,12 +130,14 @@ class Turns implements TurnTaking {
     this.#detector.free()
   }
 
+  /** What the recognizer tells. */
   understood(event: RecognizerEvent): void {
     const at = this.#options.now()
     switch (event._tag) {
       case "Partial":
         return this.#text(at, { text: event.text, isFinal: false, isForced: false })
       case "Final":
+        if (event.text !== "") this.#answer = event.isAnswer ? event.text.trim() : undefined
         return this.#text(at, { text: event.text, isFinal: true, isForced: event.isForced, isUnclear: event.isUnclear === true })
       case "EndForeseen":
       case "EndDeclared":
@@ -153,6 +150,7 @@ class Turns implements TurnTaking {
     }
   }
 
+  /** The callee presses a key: neither its tones nor what was being said is a turn. */
   keyed(): void {
     const now = this.#options.now()
     this.#keyedUntil = now + keyMillis
@@ -235,13 +233,13 @@ class Turns implements TurnTaking {
     this.#longPause = undefined
     if (!this.#isStarted) return
     this.#isStarted = false
-    this.#events.abandoned()
+    this.#events.tell({ _tag: "CalleeTurn", text: "" })
   }
 
   #tellStart(): void {
     if (this.#isStarted || this.#turn._tag === "Idle" || this.#bargeIn._tag !== "Silent") return
     this.#isStarted = true
-    this.#events.started()
+    this.#events.tell({ _tag: "CalleeStarted" })
   }
 
   #tellWait(now: number): void {
@@ -249,7 +247,7 @@ class Turns implements TurnTaking {
     const { since } = this.#turn
     if (since === this.#longPause || now - since < longMillis) return
     this.#longPause = since
-    this.#events.waits()
+    this.#events.tell({ _tag: "CalleeWaits" })
   }
 
   #commit(turn: Commit): void {
@@ -269,6 +267,9 @@ class Turns implements TurnTaking {
 
   #judge(text: string, revision: number): void {
     const from = this.#turn._tag === "Idle" ? this.#options.now() : this.#turn.turn.from
-    this.#events.judge(text, from, (probability) => this.#tellTurn({ _tag: "Judged", at: this.#options.now(), revision, probability }))
+    const isAnswer = this.#answer !== undefined && text.endsWith(this.#answer)
+    this.#options.judge({ text, isAnswer }, from, (probability) =>
+      this.#tellTurn({ _tag: "Judged", at: this.#options.now(), revision, probability })
+    )
   }
 }

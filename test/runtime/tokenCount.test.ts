@@ -1,8 +1,7 @@
 /** The tokens of answers: those that a service reports, and those of answers that are dropped before it does. */
-import { Effect, FiberSet, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import t from "tap"
 import { type LanguageModel, ModelError, type ModelPart, type ModelRequest } from "#core/model/LanguageModel.ts"
-import { Foresight } from "#runtime/conversation/Foresight.ts"
 import { TokenCount } from "#runtime/conversation/TokenCount.ts"
 import { untilTrue } from "#test/support/until.ts"
 
@@ -22,9 +21,8 @@ const counting = () => {
   const count = new TokenCount()
   let parts = 0
   const told: LanguageModel["answer"] = (request) => Stream.tap(answers(request), () => Effect.sync(() => parts++))
-  const model = count.over({ provider: "test", model: "one", answer: told })
-  const ask = (words: "whole" | "begun" | "fails") => Effect.ignore(Stream.runDrain(model.answer(requestOf(words))))
-  return { ask, count, model, hasBegun: Effect.promise(() => untilTrue("answer", () => parts > 0)) }
+  const ask = (words: "whole" | "begun" | "fails") => Effect.ignore(Stream.runDrain(count.counted({ answer: told }, requestOf(words))))
+  return { ask, count, hasBegun: Effect.promise(() => untilTrue("answer", () => parts > 0)) }
 }
 
 const used = (promptTokens: number, completionTokens: number, cachedTokens: number) => ({ promptTokens, completionTokens, cachedTokens })
@@ -47,21 +45,4 @@ t.test("given an answer that fails, then it does not count", async (t) => {
   const { ask, count } = counting()
   await Effect.runPromise(Effect.andThen(ask("fails"), ask("whole")))
   t.strictSame(count.used(), used(100, 8, 30))
-})
-
-t.test("given an answer requested in advance, when another one is needed, then both count", async (t) => {
-  const { count, hasBegun, model } = counting()
-  await Effect.runPromise(
-    Effect.scoped(
-      Effect.gen(function* () {
-        const foresight = new Foresight(yield* FiberSet.makeRuntime<never, void>())
-        const foreseen = foresight.over(model)
-        foresight.begin(requestOf("begun"))
-        yield* hasBegun
-        yield* Stream.runDrain(foreseen.answer(requestOf("whole")))
-        yield* Effect.promise(() => untilTrue("end of the first answer", () => count.used().promptTokens > 100))
-      })
-    )
-  )
-  t.strictSame(count.used(), used(200, 12, 30))
 })

@@ -2,10 +2,11 @@
 import { Effect, Scope } from "effect"
 import t from "tap"
 import { encode } from "#core/audio/Mulaw.ts"
+import type { Pause } from "#core/model/EndOfTurn.ts"
 import type { BargeInRules } from "#core/voice/BargeIn.ts"
 import { endOfTurnRules } from "#core/voice/EndOfTurnRules.ts"
 import type { Played } from "#runtime/voice/Playout.ts"
-import { makeTurnTaking, type TurnTaking } from "#runtime/voice/TurnTaking.ts"
+import { TurnTaking } from "#runtime/voice/TurnTaking.ts"
 import { openLine } from "#runtime/voice/VoiceLine.ts"
 import { fliteClips } from "#test/support/prompts.ts"
 import { scriptedRecognizer } from "#test/support/scriptedRecognizer.ts"
@@ -35,6 +36,8 @@ const conversation = (rules: BargeInRules = interruptible, answer?: (tell: () =>
   const written: Array<{ readonly at: number; readonly isSilence: boolean }> = []
   /** Those of them that consist of speech. */
   const speech: Array<number> = []
+  /** What was judged, and whether as an expected answer. */
+  const judgements: Array<readonly [text: string, isAnswer: boolean]> = []
   const ignore = () => {}
   let turns: TurnTaking | undefined
   const session = Effect.runSync(
@@ -52,9 +55,13 @@ const conversation = (rules: BargeInRules = interruptible, answer?: (tell: () =>
   const listening = {
     now: () => callee.pacer.now(),
     rules: () => rules,
-    recognizer: { finalize: session.finalize, write, manner: () => recognizer }
+    recognizer: { finalize: session.finalize, write, manner: () => recognizer },
+    judge: (said: Pick<Pause, "isAnswer" | "text">, _from: number, judged: (probability: number) => void) => {
+      judgements.push([said.text, said.isAnswer])
+      judged(Effect.runSync(endOfTurnRules.probability({ ...pause, ...said })))
+    }
   }
-  const pause = { audio: new Int16Array(0), isAnswer: false, language: "en", expects: { _tag: "Anything" } } as const
+  const pause = { audio: new Int16Array(0), language: "en", expects: { _tag: "Anything" } } as const
   const { playout } = openLine(
     callee.media,
     callee.pacer,
@@ -63,15 +70,14 @@ const conversation = (rules: BargeInRules = interruptible, answer?: (tell: () =>
       recording: undefined,
       detectMachine: false,
       listeners: (playout) => {
-        turns = makeTurnTaking(
+        turns = new TurnTaking(
           { ...listening, playout },
           {
-            judge: (text, _from, judged) => judged(Effect.runSync(endOfTurnRules.probability({ ...pause, text }))),
             speculate: (text) => void told.push(`${millis()} speculate ${text}`),
             cancelSpeculation: () => void told.push(`${millis()} cancel`),
-            started: () => void turnings.push("started"),
-            waits: () => undefined,
-            abandoned: () => void turnings.push("abandoned"),
+            tell: ({ _tag }) => {
+              if (_tag !== "CalleeWaits") turnings.push(_tag)
+            },
             committed: ({ text }) => {
               turnings.push("committed")
               told.push(`${millis()} committed ${text}`)
@@ -95,7 +101,8 @@ const conversation = (rules: BargeInRules = interruptible, answer?: (tell: () =>
   }
   hears(nothing(1000))
   const key = () => turns?.keyed()
-  return { callee, hears, key, millis, playout, says, speech, stops, told, turnings, written }
+  const expects = (...phrases: ReadonlyArray<string>) => session.hint({ language: "en", keyterms: [], phrases })
+  return { callee, expects, hears, judgements, key, millis, playout, says, speech, stops, told, turnings, written }
 }
 
 /** A call in which the agent speaks a line of four seconds, and has spoken one second of it. */
@@ -121,11 +128,24 @@ t.test("given a complete answer, then the turn is committed 200 ms after it, and
   hears(nothing(1500))
   t.ok(speech.length > 40 && speech.every((at) => at > from && at < until + 150), "the recognizer is told what is speech")
   t.equal(told.length, 2)
-  t.strictSame(turnings, ["started", "committed"])
+  t.strictSame(turnings, ["CalleeStarted", "committed"])
   const [speculated, committed] = told.map((line) => Number.parseInt(line, 10) - (until - 50))
   t.match(told, [/speculate Yes, I would like that/, /committed Yes, I would like that/])
   t.ok((speculated ?? 999) <= 140, `thought about after ${speculated} ms`)
   t.ok((committed ?? 999) >= 180 && (committed ?? 999) <= 260, `committed after ${committed} ms`)
+})
+
+t.test("given phrases that are expected, then a turn that ends with one is judged as an answer, and others are not", async (t) => {
+  const { expects, hears, judgements, says } = conversation()
+  expects("Okay.")
+  for (const text of ["Okay.", "Uh huh."]) {
+    says(text)
+    hears(nothing(2500))
+  }
+  t.strictSame(judgements, [
+    ["Okay.", true],
+    ["Uh huh.", false]
+  ])
 })
 
 t.test("given a callee who interrupts, then the agent is silent at once, and what was heard is reported exactly", async (t) => {
@@ -189,7 +209,7 @@ t.test("given a slow recognizer, when it reports words after the agent has conti
   hears(nothing(1500))
   t.equal(stops.length, 1, "then it is interrupted")
   t.match(told.at(-1), /committed Wait a minute, please\./)
-  t.strictSame(turnings, ["started", "committed"])
+  t.strictSame(turnings, ["CalleeStarted", "committed"])
 })
 
 t.test("given a turn that was over without its words, when they come while the agent answers, then the agent goes on", async (t) => {
@@ -219,7 +239,7 @@ t.test("given a slow recognizer, when the agent has continued before it finds no
 t.test("given noise and keys, when nothing was said, then a turn that had started is over, and a key starts none", async (t) => {
   const { hears, key, turnings } = conversation()
   hears(after(loudNoise, nothing(6000)))
-  t.strictSame(turnings, ["started", "abandoned"])
+  t.strictSame(turnings, ["CalleeStarted", "CalleeTurn"])
   key()
   hears(after(keyTone("5", 200), nothing(1500)))
   t.strictSame(turnings.slice(2), [])

@@ -14,8 +14,8 @@ import { plainSpeech } from "#core/voice/PlainSpeech.ts"
 import { takesGzip } from "#gateway/request/Lasting.ts"
 import { sentencesOf } from "#runtime/voice/Sentences.ts"
 import { spokenText } from "#runtime/voice/SpokenText.ts"
-import { planOf, started } from "./talk.ts"
 import { nodeOf } from "#test/adapters/embeddedScene.ts"
+import { planOf, started } from "./talk.ts"
 import { definition, follower } from "./talkScript.ts"
 
 /** So long that what takes time in proportion to its square takes many minutes. */

@@ -111,10 +111,9 @@ export const withoutStart: ConversationGraph = {
   globalPrompt: ""
 }
 
+/** The types of nodes and the phrases of edges, by id. */
 interface Known {
-  /** By the ids of nodes. */
   readonly types: ReadonlyMap<string, ConversationNode["type"] | undefined>
-  /** By the ids of edges. */
   readonly phrases: JsonObject | undefined
 }
 

@@ -1,28 +1,30 @@
-/** Answers that are requested in advance: used for the same request, and dropped otherwise. */
+/** The model of a call: answers that are requested in advance are used for the same request, and dropped otherwise, but counted. */
 import { Cause, Effect, Exit, FiberSet, Stream } from "effect"
 import t from "tap"
 import { type LanguageModel, ModelError, type ModelPart, type ModelRequest } from "#core/model/LanguageModel.ts"
-import { Foresight } from "#runtime/conversation/Foresight.ts"
+import { CallModel } from "#runtime/voice/CallModel.ts"
 import { runLive } from "#test/support/run.ts"
 import { untilTrue } from "#test/support/until.ts"
 
 const requestOf = (text: string) => ({ purpose: "turn", messages: [{ _tag: "User", text }] }) as unknown as ModelRequest
+const callModel = Effect.fnUntraced(function* (answer: LanguageModel["answer"]) {
+  const fork = yield* FiberSet.makeRuntime<never, void>()
+  const opening = Effect.succeed({ provider: "test", model: "test", answer })
+  const model = new CallModel(opening, { scope: yield* Effect.scope, fork, now: () => 0, waited: () => {} })
+  yield* model.open
+  return model
+})
 const part = (text: string): ModelPart => ({ _tag: "Text", text })
 
 /** Requests an answer to "yes" in advance, and then one to `said`: what that comes to, and how often the model was asked. */
 const answerTo = async (said: string, answer: LanguageModel["answer"]) => {
   let asked = 0
   const exit = await runLive(function* () {
-    const foresight = new Foresight(yield* FiberSet.makeRuntime<never, void>())
-    const model = foresight.over({
-      provider: "test",
-      model: "test",
-      answer: (request) => {
-        asked++
-        return answer(request)
-      }
+    const model = yield* callModel((request) => {
+      asked++
+      return answer(request)
     })
-    foresight.begin(requestOf("yes"))
+    model.begin(requestOf("yes"))
     yield* Effect.promise(() => untilTrue("request", () => asked === 1))
     return yield* Effect.exit(Stream.runCollect(model.answer(requestOf(said))))
   })
@@ -54,4 +56,21 @@ t.test("given a model that fails or throws, when asked in advance, then the fail
     t.equal(Exit.isFailure(exit) && Cause.squash(exit.cause), expected)
     t.equal(asked, 1)
   }
+})
+
+t.test("given an answer requested in advance, when another one is needed, then both are counted", async (t) => {
+  const usage = { promptTokens: 100, completionTokens: 8, cachedTokens: 30 }
+  let parts = 0
+  await runLive(function* () {
+    const model = yield* callModel(({ messages }) => {
+      const isWhole = JSON.stringify(messages).includes("whole")
+      const rest = isWhole ? Stream.make<[ModelPart]>({ _tag: "Finished", why: "stop", usage }) : Stream.never
+      return Stream.tap(Stream.concat(Stream.make(part("Yes, you can")), rest), () => Effect.sync(() => parts++))
+    })
+    model.begin(requestOf("begun"))
+    yield* Effect.promise(() => untilTrue("answer", () => parts > 0))
+    yield* Stream.runDrain(model.answer(requestOf("whole")))
+    yield* Effect.promise(() => untilTrue("end of the first answer", () => model.tokens.used().promptTokens > 100))
+    t.strictSame(model.tokens.used(), { promptTokens: 200, completionTokens: 16, cachedTokens: 30 })
+  })
 })
