@@ -1,5 +1,5 @@
 /** The built-in speech and language services that need nothing to be installed. */
-import type { AnyServiceProvider } from "#core/model/ServiceRegistry.ts"
+import type { AnyServiceProvider, UsualProviders } from "#core/model/ServiceRegistry.ts"
 import { anthropic } from "./voice/anthropic/anthropic.ts"
 import { cartesiaWith } from "./voice/cartesia/cartesia.ts"
 import { ink } from "./voice/cartesia/ink.ts"
@@ -18,5 +18,8 @@ import { rules } from "./voice/rules/rules.ts"
 const models = [anthropic, embedded, google, openai, ...namedServers]
 const voices = [auraWith(), cartesiaWith(), elevenlabsWith(), ...openaiVoices()]
 const recognizers = [deepgram, ink, scribeWith(), ...openaiRecognizers()]
+
+/** For agents that choose none. They need no key. */
+export const usualServices: UsualProviders = { llm: ["embedded"], stt: ["moonshine", "pocketsphinx"], tts: ["flite"] }
 
 export const builtInServices: ReadonlyArray<AnyServiceProvider> = [...models, ...recognizers, rules, ...voices]

@@ -1,7 +1,7 @@
 /** The services of speech and language: the built-in ones, recognizers that this machine has or fetches, and those of npm packages. */
 import { Effect, Stream } from "effect"
 import { availableParallelism } from "node:os"
-import { builtInServices } from "#adapters/services.ts"
+import { builtInServices, usualServices } from "#adapters/services.ts"
 import { fliteProvider } from "#adapters/voice/flite/flite.ts"
 import { leadInOf, leadInText } from "#adapters/voice/moonshine/LeadIn.ts"
 import type { LeadIn } from "#adapters/voice/moonshine/TranscriptionModel.ts"
@@ -63,7 +63,7 @@ export const layerOf = Effect.fnUntraced(function* (packages: ReadonlyArray<stri
   const names = services.map(({ manifest }) => `${manifest.kind} provider ${manifest.provider}`)
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined) return yield* new BadAdapter({ message: `SERVICES names a second ${twice}` })
-  return ServiceRegistry.layerOf(services)
+  return ServiceRegistry.layerOf(services, usualServices)
 })
 
 /** A voice that is too busy to speak it is asked again. */

@@ -18,12 +18,9 @@ interface Providers {
 }
 export type AnyServiceProvider = Providers[RegisteredKind]
 
-/** The providers for an agent that chooses none. */
-interface DefaultProviders {
-  readonly llm: string
-  readonly tts: string
-  readonly stt: string
-}
+type DefaultKind = "llm" | "stt" | "tts"
+/** Providers for agents that choose none. The first of each kind that the engine has is used. */
+export type UsualProviders = { readonly [Kind in DefaultKind]: ReadonlyArray<string> }
 
 export class ServiceRegistry extends Context.Service<
   ServiceRegistry,
@@ -31,11 +28,13 @@ export class ServiceRegistry extends Context.Service<
     /** Sorted by provider name. */
     readonly all: (kind: RegisteredKind) => ReadonlyArray<ServiceProvider>
     readonly find: <Kind extends RegisteredKind>(kind: Kind, provider: string) => Providers[Kind] | undefined
-    readonly defaults: DefaultProviders
+    /** The providers for an agent that chooses none. */
+    readonly defaults: { readonly [Kind in DefaultKind]: string }
   }
 >()("core/model/ServiceRegistry") {
   /** Adds the provider `none` for language models and recognizers. */
-  static readonly layerOf = (providers: ReadonlyArray<AnyServiceProvider>) => Layer.sync(ServiceRegistry, () => registryOf(providers))
+  static readonly layerOf = (providers: ReadonlyArray<AnyServiceProvider>, usual: UsualProviders) =>
+    Layer.sync(ServiceRegistry, () => registryOf(providers, usual))
 }
 
 /** The provider of a kind of service that is not used at all. */
@@ -65,17 +64,12 @@ const noRecognizer = defineRecognizer({
   recognizer: () => deaf(none, nothing)
 })
 
-const registryOf = (given: ReadonlyArray<AnyServiceProvider>): ServiceRegistry["Service"] => {
+const registryOf = (given: ReadonlyArray<AnyServiceProvider>, usual: UsualProviders): ServiceRegistry["Service"] => {
   const providers = [...given, noModel, noRecognizer].sort((a, b) => (a.manifest.provider < b.manifest.provider ? -1 : 1))
   const all = (kind: RegisteredKind) => providers.filter(({ manifest }) => manifest.kind === kind)
   const find = <Kind extends RegisteredKind>(kind: Kind, provider: string) =>
     // The cast holds because the kind in the manifest says which it is.
     all(kind).find(({ manifest }) => manifest.provider === provider) as Providers[Kind] | undefined
-  const first = (kind: RegisteredKind, ...names: ReadonlyArray<string>) =>
-    names.find((name) => all(kind).some(({ manifest }) => manifest.provider === name)) ?? none
-  return {
-    all,
-    find,
-    defaults: { llm: first("llm", "embedded"), tts: first("tts", "flite"), stt: first("stt", "moonshine", "pocketsphinx") }
-  }
+  const first = (kind: DefaultKind) => usual[kind].find((name) => find(kind, name) !== undefined) ?? none
+  return { all, find, defaults: { llm: first("llm"), tts: first("tts"), stt: first("stt") } }
 }

@@ -2,7 +2,7 @@
 import { Effect, Exit } from "effect"
 import { createServer } from "node:http"
 import t, { type Test } from "tap"
-import { builtInServices } from "#adapters/services.ts"
+import { builtInServices, usualServices } from "#adapters/services.ts"
 import { refusedKeys } from "#core/model/KeyTrials.ts"
 import { noModels } from "#core/model/ModelConfiguration.ts"
 import type { JsonObject } from "#core/Json.ts"
@@ -102,7 +102,7 @@ t.test("given what a service answers, then only what is against the key, the acc
 })
 
 t.test("given services that are saved, then what they say against their keys is told in words, without the key", async (t) => {
-  const registry = await Effect.runPromise(Effect.provide(ServiceRegistry, ServiceRegistry.layerOf(builtInServices)))
+  const registry = await Effect.runPromise(Effect.provide(ServiceRegistry, ServiceRegistry.layerOf(builtInServices, usualServices)))
   const wrong = await serviceOf(t, () => ({ status: 401, body: { detail: { status: "invalid_api_key", message: `No: ${key}` } } }))
   const right = await serviceOf(t, () => ({ status: 200 }))
   const models = {

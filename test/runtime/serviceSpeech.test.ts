@@ -1,6 +1,7 @@
 /** The speech of services that agents choose: what is shared and cached, when it is heard, and what happens to speech that breaks off. */
 import { Cause, Effect, Fiber, Layer, Queue, type Scope, Stream } from "effect"
 import t from "tap"
+import { usualServices } from "#adapters/services.ts"
 import { OrganizationId } from "#core/Id.ts"
 import type { JsonObject } from "#core/Json.ts"
 import { voiceOf } from "#core/model/ChosenVoice.ts"
@@ -89,7 +90,7 @@ class Service {
 
   /** The voice of an organization with these settings. */
   readonly voiceFor = (settings: JsonObject = {}, organization = 1) => {
-    const registry = Effect.runSync(Effect.provide(ServiceRegistry, ServiceRegistry.layerOf([this.provider])))
+    const registry = Effect.runSync(Effect.provide(ServiceRegistry, ServiceRegistry.layerOf([this.provider], usualServices)))
     const host = { egress: webhooksOf({ privateWebhooks: false }) }
     return voiceOf(registry, OrganizationId.make(organization), { provider: "acme", api_key: "key-of-ours", ...settings }, host)
   }

@@ -1,6 +1,6 @@
 /** Speech and language services for tests: the built-in ones, and some that require a key and do not really exist. */
 import { Effect } from "effect"
-import { builtInServices } from "#adapters/services.ts"
+import { builtInServices, usualServices } from "#adapters/services.ts"
 import { fliteProvider } from "#adapters/voice/flite/flite.ts"
 import { embedded } from "#adapters/voice/embedded/embedded.ts"
 import type { ChosenServices } from "#core/model/AgentServices.ts"
@@ -39,8 +39,9 @@ const testServices: ReadonlyArray<AnyServiceProvider> = [
   ...["one", "openai"].map((provider) => defineService({ manifest: manifestOf("embeddings", provider), fields })),
   ...["live", "openai", "two"].map((provider) => defineService({ manifest: manifestOf("realtime", provider), fields }))
 ]
-export const servicesLayer = ServiceRegistry.layerOf(testServices)
-export const servicesWith = (...more: ReadonlyArray<AnyServiceProvider>) => ServiceRegistry.layerOf([...testServices, ...more])
+export const servicesLayer = ServiceRegistry.layerOf(testServices, usualServices)
+export const servicesWith = (...more: ReadonlyArray<AnyServiceProvider>) =>
+  ServiceRegistry.layerOf([...testServices, ...more], usualServices)
 
 /** The services of an agent without a recognizer. */
 export const deafServices: ChosenServices = {
