@@ -15,6 +15,7 @@ import { deafServices } from "#test/support/services.ts"
 import { definition } from "#test/support/talkScript.ts"
 
 const services = { ...deafServices, model: Effect.die("no model"), hearing: scriptedRecognizer() }
+const configurations = { dictionary: "Ada, ", embedded: { edges: { "start-ask": { phrases: ["by all means"] } } } }
 /** An agent with a recognizer and without a greeting. */
 const hears = (world: Partial<World> = {}, recordings: Scene["recordings"] = "off") =>
   given({ context: { first_name: "Ada" }, recordings, world: { definition: definition(), services, ...world } })
@@ -27,6 +28,13 @@ const concludes = (scene: Scene, isVoicemail = false) => {
   )
 }
 const hangupsIn = (log: ReadonlyArray<string>) => log.filter((entry) => entry.startsWith("hangup"))
+
+t.test("given what an agent's author expects, then recognizers are told, whichever model answers", async (t) => {
+  const { plan } = await play(hears({ configurations }), (scene) => steps(scene.says(answered), scene.says(hungUp("normal_clearing"))))
+  const conversation = plan?.conversation
+  const hints = conversation?.hintsAt(conversation.plan.graph.start)
+  t.strictSame(hints, { language: "en-US", keyterms: ["Ada"], phrases: ["by all means"], grammar: undefined })
+})
 
 t.test("given an agent with a recognizer, when its call is answered, then it holds a conversation, which ends the call once", async (t) => {
   let context: unknown

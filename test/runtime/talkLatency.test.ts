@@ -5,6 +5,8 @@ import { decode, encode } from "#core/audio/Mulaw.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
 import type { EndOfTurn, Pause } from "#core/model/EndOfTurn.ts"
 import { type LanguageModel, ModelError, type ModelPart, type OpenLanguageModel } from "#core/model/LanguageModel.ts"
+import { mute } from "#core/model/TextToSpeechProvider.ts"
+import type { VoicePlan } from "#runtime/voice/VoiceSession.ts"
 import { call, finished, type ScriptedModel, text } from "#test/support/talk.ts"
 import { calleeSays, type TalkScene, toldTo } from "#test/support/talkScene.ts"
 import { isNoise } from "#test/support/voiceScene.ts"
@@ -20,6 +22,7 @@ const model = (request: Parameters<ScriptedModel>[0]): ReadonlyArray<ModelPart> 
   if (messages.at(-1)?._tag === "User") return [call(node.id === "start" ? "yes" : "done")]
   return [text(`This is ${node.id} and it has something to ask of you today.`)]
 }
+const unasked = new ModelError({ reason: "broken", isRetryable: false, message: "it is not asked" })
 const usual = { plan: talkPlan(), script: model }
 
 type Waited = Extract<CallFact, { readonly _tag: "Waited" }>
@@ -152,11 +155,11 @@ t.test("given a model that streams its answer, then its first clause is heard be
 
 t.test("given a callee who hears a line, when the model's answers are free, then what may follow is made, and costs nothing", async (t) => {
   const answer: LanguageModel["answer"] = (request) => Stream.fromIterable([...model(request), finished])
-  const made = async (more: Partial<LanguageModel>) => {
+  const made = async (more: Partial<LanguageModel>, voice: Partial<VoicePlan> = {}) => {
     const { asked, tts } = notedTts()
     const opened: OpenLanguageModel = Effect.succeed({ provider: "ruled", model: "one", answer, ...more })
     const usage = await conversing(
-      { ...usual, model: opened },
+      { ...usual, model: opened, voice },
       function* (scene) {
         yield* heard(scene, greeting)
         yield* scene.silence(100)
@@ -172,6 +175,8 @@ t.test("given a callee who hears a line, when the model's answers are free, then
   t.strictSame(free.texts, [greeting, ...next])
   t.strictSame(free.usage.tts, { "tone#0|||none": greeting.length }, "only what was said is counted")
   t.strictSame((await made({})).texts, [greeting], "but nothing where each answer costs something")
+  const hosted = { speech: { ...mute("hosted", unasked), ownsQueue: false }, key: "hosted" }
+  t.strictSame((await made({ isFree: true }, { voice: hosted })).texts, [greeting], "or what is spoken")
 })
 
 const turns = 2

@@ -29,7 +29,7 @@ export const agentsOf = (world: World) =>
     Layer.succeed(ConversationPlans, {
       planFor: (_, { configurations, definition }) =>
         Effect.sync(() => {
-          const graph = compile(definition)
+          const graph = compile(definition, configurations)
           const [settings, tools] = [settingsOf(configurations), compileTools(world.tools)]
           return { graph: graph ?? withoutStart, settings, timeZone: "UTC", tools, canHear: graph !== undefined }
         })

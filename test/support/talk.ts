@@ -24,7 +24,7 @@ import type { Tool, ToolDefinition } from "#core/tool/Tool.ts"
 export const talkStart = Date.UTC(2026, 2, 5, 15, 0)
 
 export const planOf = (definition: JsonObject, configurations: JsonObject = {}, tools: ReadonlyArray<Tool> = []): ConversationPlan => {
-  const graph = compile(definition)
+  const graph = compile(definition, configurations)
   if (graph === undefined) throw new Error("The definition has no start")
   return { graph, tools: compileTools(tools), settings: settingsOf(configurations), timeZone: "America/New_York", canHear: true }
 }
