@@ -78,10 +78,10 @@ export const compile = (definition: JsonObject, configurations: JsonObject = {})
   const edgesFrom = Map.groupBy(partsOf(definition["edges"]), ({ source }) => source)
   const types = new Map(parts.map((node) => [textIn(node, "id"), nodeTypeIn(node)]))
   // Stored with what the built-in model is told, but callees say the same whichever model answers them.
-  const known = { types, phrases: partIn(configurations["embedded"], "edges") }
+  const phrases = partIn(configurations["embedded"], "edges")
   const nodes = new Map<string, ConversationNode>()
   for (const part of parts) {
-    const node = nodeOf(part, edgesFrom.get(part["id"]) ?? [], known)
+    const node = nodeOf(part, edgesOf(edgesFrom.get(part["id"]) ?? [], types, phrases))
     // Of two nodes with the same id, the first one counts.
     if (node !== undefined && !nodes.has(node.id)) nodes.set(node.id, node)
   }
@@ -111,13 +111,7 @@ export const withoutStart: ConversationGraph = {
   globalPrompt: ""
 }
 
-/** The types of nodes and the phrases of edges, by id. */
-interface Known {
-  readonly types: ReadonlyMap<string, ConversationNode["type"] | undefined>
-  readonly phrases: JsonObject | undefined
-}
-
-const nodeOf = (part: JsonObject, edges: ReadonlyArray<JsonObject>, known: Known): ConversationNode | undefined => {
+const nodeOf = (part: JsonObject, edges: ReadonlyArray<ConversationEdge>): ConversationNode | undefined => {
   const type = nodeTypeIn(part)
   if (type === undefined) return undefined
   const data = dataOf(part)
@@ -130,7 +124,7 @@ const nodeOf = (part: JsonObject, edges: ReadonlyArray<JsonObject>, known: Known
     addsGlobalPrompt: data["add_global_prompt"] !== false,
     extraction: extractionOf(data),
     toolUuids: type === "endCall" ? [] : [...new Set(textsIn(data["tool_uuids"]).map((uuid) => uuid.toLowerCase()))],
-    edges: type === "endCall" ? [] : edgesOf(edges, known),
+    edges: type === "endCall" ? [] : edges,
     delayMillis: type === "startCall" ? delayOf(data) : 0
   }
 }
@@ -155,7 +149,10 @@ const extractionOf = (data: JsonObject): Extraction | undefined => {
   return unique.length === 0 ? undefined : { prompt: textIn(data, "extraction_prompt"), variables: unique }
 }
 
-const edgesOf = (parts: ReadonlyArray<JsonObject>, { phrases, types }: Known): ReadonlyArray<ConversationEdge> => {
+type TypesById = ReadonlyMap<string, ConversationNode["type"] | undefined>
+
+/** `phrases`: by the ids of edges, as stored. */
+const edgesOf = (parts: ReadonlyArray<JsonObject>, types: TypesById, phrases: JsonObject | undefined): ReadonlyArray<ConversationEdge> => {
   const taken = new Set<string>()
   return parts.flatMap((part): ReadonlyArray<ConversationEdge> => {
     const type = types.get(textIn(part, "target"))
