@@ -4,7 +4,7 @@ import { anthropic } from "./voice/anthropic/anthropic.ts"
 import { cartesiaWith } from "./voice/cartesia/cartesia.ts"
 import { ink } from "./voice/cartesia/ink.ts"
 import { auraWith } from "./voice/deepgram/aura.ts"
-import { deepgram } from "./voice/deepgram/deepgram.ts"
+import { deepgramWith } from "./voice/deepgram/deepgram.ts"
 import { elevenlabsWith } from "./voice/elevenlabs/elevenlabs.ts"
 import { scribeWith } from "./voice/elevenlabs/scribe.ts"
 import { embedded } from "./voice/embedded/embedded.ts"
@@ -17,7 +17,7 @@ import { rules } from "./voice/rules/rules.ts"
 
 const models = [anthropic, embedded, google, openai, ...namedServers]
 const voices = [auraWith(), cartesiaWith(), elevenlabsWith(), ...openaiVoices()]
-const recognizers = [deepgram, ink, scribeWith(), ...openaiRecognizers()]
+const recognizers = [deepgramWith(), ink, scribeWith(), ...openaiRecognizers()]
 
 /** For agents that choose none. They need no key. */
 export const usualServices: UsualProviders = { llm: ["embedded"], stt: ["moonshine", "pocketsphinx"], tts: ["flite"] }

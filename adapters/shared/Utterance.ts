@@ -51,7 +51,8 @@ const longestBreathFrames = 500 / frameMillis
 export const makeUtterance = (keptMillis = 10_000): Utterance => {
   const longestFrames = keptMillis / frameMillis
   const gate = makeEnergyGate()
-  const ring = new Uint8Array(longestFrames * frameSize)
+  /** Calls that are not answered need none. */
+  let ring = new Uint8Array(0)
   /** Frames since the session began: now, at the first voice that is kept, and at the last one; undefined without voice. */
   let now = 0
   let first: number | undefined
@@ -77,6 +78,7 @@ export const makeUtterance = (keptMillis = 10_000): Utterance => {
   }
   return {
     write: (samples) => {
+      if (ring.length === 0) ring = new Uint8Array(longestFrames * frameSize)
       const at = (now % longestFrames) * frameSize
       for (let index = 0; index < frameSize; index++) ring[at + index] = encodeSample(samples[index] ?? 0)
       const level = levelOf(samples)

@@ -1,6 +1,6 @@
 /** Callees as Deepgram hears them: the conformance suite, the service's faults, and what it is sent. */
 import t, { type Test } from "tap"
-import { deepgram } from "#adapters/voice/deepgram/deepgram.ts"
+import { deepgramWith } from "#adapters/voice/deepgram/deepgram.ts"
 import {
   hints,
   listen as listenWith,
@@ -16,11 +16,11 @@ import { webhooksOf } from "#test/support/egress.ts"
 import { untilTrue } from "#test/support/until.ts"
 
 const served = ["nova-3-general", "flux-general-en"].map(
-  (model): Served => ({ provider: deepgram, model, emulator: () => new DeepgramEmulator() })
+  (model): Served => ({ provider: deepgramWith(), model, emulator: () => new DeepgramEmulator() })
 )
 for (const one of served) t.test(one.model, (t) => testConformance(t, one))
 
-const listen = (t: Test, config: object = {}, emulator = new DeepgramEmulator()) => listenWith(t, deepgram, emulator, config)
+const listen = (t: Test, config: object = {}, emulator = new DeepgramEmulator()) => listenWith(t, deepgramWith(), emulator, config)
 
 t.test("given a call, then the service is asked for its language and its terms, and told when it is over", async (t) => {
   const { close, emulator, open } = await listen(t)
@@ -33,6 +33,20 @@ t.test("given a call, then the service is asked for its language and its terms, 
   await close()
   await untilTrue("the end of the connection", () => connection?.closedWith !== undefined)
   t.strictSame([connection?.said.at(-1), connection?.closedWith], ['{"type":"CloseStream"}', 1000])
+})
+
+t.test("given a phone that rings for longer than the service waits for audio, then the connection is kept alive", async (t) => {
+  const opened = async (model: string) => {
+    const { emulator, open } = await listenWith(t, deepgramWith(20), new DeepgramEmulator(), { model })
+    await open()
+    return untilTrue(model, () => {
+      const { frames = 0, said = [] } = emulator.connections[0] ?? {}
+      // Nova needs one frame of silence and then messages; Flux has no messages for it.
+      return model.startsWith("nova") ? frames === 1 && said.filter((text) => text.includes("KeepAlive")).length >= 2 : frames >= 8
+    })
+  }
+  t.ok(await opened("nova-3-general"))
+  t.ok(await opened("flux-general-en"))
 })
 
 t.test("given a service that answers late or in parts", async (t) => {

@@ -176,6 +176,15 @@ t.test("given a recognizer that ends turns", async (t) => {
   })
 })
 
+t.test("given a phone that only rings, then a service that is paid for silence is sent none", async (t) => {
+  const [ringing, talking] = [await inkCall(t, undefined, { model: "ink-2" }), await inkCall(t, undefined, { model: "ink-2" })]
+  await ringing.open()
+  const session = await talking.open()
+  session.write(silence)
+  await untilTrue("silence after a callee's audio", () => (talking.emulator.connections[0]?.frames ?? 0) > 1)
+  t.equal(ringing.emulator.connections[0]?.frames, 0)
+})
+
 t.test("given an error that a service reports, then the session is over, once, and says why without quoting it", async (t) => {
   const broken = { reason: "broken", isRetryable: true }
   const refused = { reason: "refused", isRetryable: false }

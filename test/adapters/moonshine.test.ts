@@ -66,6 +66,12 @@ heard(
   }
 )
 
+heard("given phones that begin to ring at the same time, then they start one process, not one each", function* (t) {
+  const transcriber = yield* transcribing()
+  yield* Effect.all([transcriber.warm, transcriber.warm, transcriber.warm], { concurrency: "unbounded" })
+  t.equal(transcriber.pids().length, 1)
+})
+
 heard("given more utterances than may wait, then the last is refused, and the others are transcribed", function* (t) {
   const transcriber = yield* transcribing(1)
   const exits = yield* Effect.all(

@@ -95,7 +95,9 @@ export class InkTurns implements ServiceSession {
     this.#emit(finalOf("", [this.#millis, this.#millis], true))
   }
 
+  /** Before the first audio, while the phone rings, there is no turn to end, and silence would be paid for. */
   #fallSilent(): void {
+    if (this.#millis === 0) return
     this.#pieces.flush()
     this.#socket.send(quiet)
   }

@@ -7,6 +7,7 @@ import { textAt } from "#adapters/shared/Json.ts"
 import { AudioPieces, bytesOf } from "#adapters/voice/shared/AudioPieces.ts"
 import { finalOf } from "#adapters/voice/shared/finalOf.ts"
 import type { ServiceSession } from "#adapters/voice/shared/hostedRecognizer.ts"
+import { KeepAlive } from "#adapters/voice/shared/KeepAlive.ts"
 import { OwedAnswers } from "#adapters/voice/shared/OwedAnswers.ts"
 import type { ServiceSocket } from "#adapters/voice/shared/ServiceSocket.ts"
 
@@ -17,7 +18,15 @@ const pieceBytes = 4 * frameBytes
 /** A turn can be ended on request, which is not answered if nothing was said in it. */
 const ANSWER_MILLIS = 1000
 
+/** Flux knows no `KeepAlive`. */
+const quiet = new Uint8Array(pieceBytes)
 const forceEnd = JSON.stringify({ type: "ForceEndTurn" })
+
+interface Settings {
+  readonly hints: RecognizerHints
+  readonly termsOf: (hints: RecognizerHints) => ReadonlyArray<string>
+  readonly keepAliveMillis: number
+}
 
 export class FluxSession implements ServiceSession {
   readonly #emit: (event: RecognizerEvent) => void
@@ -28,6 +37,7 @@ export class FluxSession implements ServiceSession {
     () => this.#answer()
   )
   readonly #pieces = new AudioPieces(pieceBytes, (piece) => this.#socket.send(piece))
+  readonly #alive: KeepAlive
   #millis = 0
   #isOver = false
   /** The terms that the service was told last, and whether it has yet to confirm them: it takes one change at a time. */
@@ -35,21 +45,18 @@ export class FluxSession implements ServiceSession {
   #isChanging = false
   #wanted: string
 
-  constructor(
-    socket: ServiceSocket,
-    emit: (event: RecognizerEvent) => void,
-    hints: RecognizerHints,
-    termsOf: (hints: RecognizerHints) => ReadonlyArray<string>
-  ) {
+  constructor(socket: ServiceSocket, emit: (event: RecognizerEvent) => void, { hints, keepAliveMillis, termsOf }: Settings) {
     this.#socket = socket
     this.#emit = emit
     this.#termsOf = termsOf
+    this.#alive = new KeepAlive(keepAliveMillis, () => socket.send(quiet))
     this.#terms = this.#wanted = JSON.stringify(termsOf(hints))
   }
 
   write(samples: Int16Array): void {
     this.#millis += frameMillis
     this.#owed.wrote()
+    this.#alive.wrote()
     this.#pieces.push(bytesOf(samples))
   }
 
@@ -65,6 +72,7 @@ export class FluxSession implements ServiceSession {
 
   close(): void {
     this.#isOver = true
+    this.#alive.close()
     this.#owed.close()
   }
 

@@ -13,8 +13,6 @@ import type { ServiceSocket } from "#adapters/voice/shared/ServiceSocket.ts"
 
 const frameMillis = 20
 const frameBytes = 320
-/** Deepgram closes a connection on which it hears nothing for ten seconds, and one that never had audio in spite of `KeepAlive`. */
-const KEEP_ALIVE_MILLIS = 4000
 /** `Finalize` is not answered if there was nothing to transcribe. */
 const ANSWER_MILLIS = 400
 /** The same while something that was said has not been transcribed. */
@@ -30,15 +28,17 @@ export class NovaSession implements ServiceSession {
     () => (this.#isSpoken ? SPOKEN_ANSWER_MILLIS : ANSWER_MILLIS),
     () => this.#answerNothing()
   )
-  readonly #alive = new KeepAlive(KEEP_ALIVE_MILLIS, () => this.#socket.send(keepAlive))
+  readonly #alive: KeepAlive
   #millis = 0
   /** Speech has been sent, or a partial text has come, since the last final one. */
   #isSpoken = false
   #isOver = false
 
-  constructor(socket: ServiceSocket, emit: (event: RecognizerEvent) => void) {
+  constructor(socket: ServiceSocket, emit: (event: RecognizerEvent) => void, keepAliveMillis: number) {
     this.#socket = socket
     this.#emit = emit
+    this.#alive = new KeepAlive(keepAliveMillis, () => socket.send(keepAlive))
+    // `KeepAlive` does not help a connection that has never had audio.
     socket.send(new Uint8Array(frameBytes))
   }
 

@@ -20,6 +20,8 @@ const [SURE, EARLY] = ["0.7", "0.5"]
 const TURN_END_MILLIS = 3000
 /** How long its report may be under way. */
 const REPORT_MILLIS = 1000
+/** It closes a connection on which it hears nothing for ten seconds. */
+const KEEP_ALIVE_MILLIS = 4000
 /** Deepgram takes 500 tokens of key terms: https://developers.deepgram.com/docs/keyterm */
 const MOST_TERMS = 100
 
@@ -70,35 +72,40 @@ const errorIn = (message: unknown): ModelError | undefined =>
     ? broken(`the service reports ${matchAt(message, /^[A-Z_]{1,60}$/, "code") ?? "an error"}`)
     : undefined
 
-export const deepgram = defineRecognizer({
-  manifest: {
-    contract: 1,
-    kind: "stt",
-    provider,
-    title: "Deepgram",
-    description: "Nova, which transcribes while callees speak, and Flux, which also tells when they have finished."
-  },
-  fields,
-  check: addressFaults,
-  probe: tryDeepgramKey,
-  recognizer: (config, { egress }) => ({
-    provider,
-    model: config.model,
-    ownsTurns: isFlux(config.model),
-    turnEndMillis: isFlux(config.model) ? TURN_END_MILLIS + REPORT_MILLIS : undefined,
-    open: (hints, emit) =>
-      openSession(
-        {
-          url: urlOf(config, hints),
-          headers: { authorization: `Token ${config.api_key}` },
-          egress,
-          secret: config.api_key,
-          farewell: JSON.stringify({ type: "CloseStream" }),
-          meaning,
-          errorIn
-        },
-        emit,
-        (socket) => (isFlux(config.model) ? new FluxSession(socket, emit, hints, termsOf) : new NovaSession(socket, emit))
-      )
+/** The recognizers with another interval, for tests. */
+export const deepgramWith = (keepAliveMillis = KEEP_ALIVE_MILLIS) =>
+  defineRecognizer({
+    manifest: {
+      contract: 1,
+      kind: "stt",
+      provider,
+      title: "Deepgram",
+      description: "Nova, which transcribes while callees speak, and Flux, which also tells when they have finished."
+    },
+    fields,
+    check: addressFaults,
+    probe: tryDeepgramKey,
+    recognizer: (config, { egress }) => ({
+      provider,
+      model: config.model,
+      ownsTurns: isFlux(config.model),
+      turnEndMillis: isFlux(config.model) ? TURN_END_MILLIS + REPORT_MILLIS : undefined,
+      open: (hints, emit) =>
+        openSession(
+          {
+            url: urlOf(config, hints),
+            headers: { authorization: `Token ${config.api_key}` },
+            egress,
+            secret: config.api_key,
+            farewell: JSON.stringify({ type: "CloseStream" }),
+            meaning,
+            errorIn
+          },
+          emit,
+          (socket) =>
+            isFlux(config.model)
+              ? new FluxSession(socket, emit, { hints, termsOf, keepAliveMillis })
+              : new NovaSession(socket, emit, keepAliveMillis)
+        )
+    })
   })
-})

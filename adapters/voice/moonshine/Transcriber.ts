@@ -32,7 +32,10 @@ export interface Transcriber {
   readonly transcribe: (request: TranscriptionRequest) => Effect.Effect<Transcription, NotTranscribed>
   /** The same for what is needed only if it costs nobody time. Undefined while others are at work. */
   readonly glimpse: (request: TranscriptionRequest) => Effect.Effect<Transcription | undefined, NotTranscribed>
-  /** Starts a process of each model, so that the first utterance does not wait for it. Fails if one cannot be started. */
+  /**
+   * Starts a process of each model, so that the first utterance does not wait for it; no more than `atOnce` for calls that begin at the same time.
+   * Fails if one cannot be started.
+   */
   readonly warm: Effect.Effect<void, NotTranscribed>
   /** How many utterances wait or are being transcribed. */
   readonly depth: () => number
@@ -69,6 +72,12 @@ const makeProcesses = (now: () => number) => {
       const made = makeTranscriptionProcess(model)
       listOf(all, model).push(made)
       return made
+    },
+    /** Whether `most` of them run or are being started, and all of those are in use. */
+    areBusy: (model: TranscriptionModel | undefined, most: number): boolean => {
+      const runningOf = (lists: typeof all) =>
+        model === undefined ? 0 : listOf(lists, model).filter((process) => process.pid() !== undefined).length
+      return runningOf(all) >= most && runningOf(free) === 0
     },
     giveBack: (model: TranscriptionModel, process: TranscriptionProcess) => {
       listOf(free, model).unshift(process)
@@ -137,7 +146,8 @@ export const makeTranscriber = ({
           Effect.sync(() => void depth--)
         )
       })
-    const loaded = (model: TranscriptionModel | undefined) => using(model, ({ start }) => start)
+    const loaded = (model: TranscriptionModel | undefined) =>
+      Effect.suspend(() => (processes.areBusy(model, atOnce) ? Effect.void : using(model, ({ start }) => start)))
     return {
       transcribe: (request) =>
         Effect.suspend(() =>
@@ -147,9 +157,8 @@ export const makeTranscriber = ({
         Effect.suspend(() => (depth > 0 ? Effect.undefined : inTurn(request, () => models().quick ?? models().careful))),
       warm: Effect.suspend(() => {
         const { careful, quick } = models()
-        return Effect.asVoid(
-          Effect.all([loaded(careful ?? quick), quick === undefined || careful === undefined ? Effect.void : loaded(quick)])
-        )
+        const others = careful === undefined || quick === undefined ? [] : [quick]
+        return Effect.forEach([careful ?? quick, ...others], loaded, { discard: true })
       }),
       depth: () => depth,
       pids: () => processes.all().flatMap((process) => process.pid() ?? [])
