@@ -69,6 +69,11 @@ export interface SpeechToText {
    * 1,500 ms by default.
    */
   readonly turnEndMillis?: number | undefined
+  /**
+   * Sessions are opened while the phone rings, and may get their first audio a minute later, or never. False if that costs something: they are then
+   * opened once the callee has answered.
+   */
+  readonly opensEarly?: false
   /** Opens a session within the call's scope. `emit` must not throw, and is never called after the scope is closed. */
   readonly open: (
     hints: RecognizerHints,

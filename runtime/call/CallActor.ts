@@ -9,7 +9,7 @@ import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { awaitReport, endedInWallTime, lastWord, voiceReport, voidInWallTime } from "./callEnd.ts"
 import { type CallServices, callServices } from "./CallServices.ts"
-import { converse, prepareVoice } from "./converse.ts"
+import { converse, prepareHearing, prepareVoice } from "./converse.ts"
 import { fetchContext } from "./Fetching.ts"
 import { isGreetingMissed, needsAudio } from "./greeted.ts"
 import type { LiveCall } from "./LiveCall.ts"
@@ -67,6 +67,7 @@ const run = Effect.fnUntraced(
       return { how: state, recorded }
     }
     listener.lineFree(call, state)
+    listenNoMore(call)
     // The next call waiting for the line comes first.
     yield* recordPauseMillis > 0 ? Effect.sleep(recordPauseMillis) : Effect.yieldNow
     pass("ended")
@@ -93,7 +94,11 @@ const live = Effect.fnUntraced(function* (services: CallServices, call: LiveCall
   let started: ReadonlyArray<Fiber.Fiber<unknown>> = []
   let answerRecord: Fiber.Fiber<unknown> | undefined
   const { provider } = call.trunk.adapter.manifest
-  const prepare = () => Effect.map(fork(prepareVoice(services, call)), (fiber) => void (started = [...started, fiber]))
+  const prepare = Effect.fnUntraced(function* () {
+    const listening = yield* fork(prepareHearing(services, call))
+    if (isRunning(listening)) call.listening = listening
+    started = [...started, listening, yield* fork(prepareVoice(services, call))]
+  })
   // The phone of a call that another process left behind may ring already.
   if (state._tag === "Ringing" && needsAudio(call)) yield* prepare()
   while (!isOver(state)) {
@@ -115,6 +120,7 @@ const live = Effect.fnUntraced(function* (services: CallServices, call: LiveCall
     if (event._tag === "TransferAsked" || state._tag === "Transferring") tellOfTransfer(call, step.state)
     if (state._tag === "Transferred" && step.state._tag === "Up") backFromOther(services, call)
     if (step.state._tag === "Ringing" && state._tag === "Dialing" && needsAudio(call)) yield* prepare()
+    if (step.state._tag === "Closing" || step.state._tag === "Held") listenNoMore(call)
     commands = step.commands
     state = step.state
   }
@@ -122,6 +128,12 @@ const live = Effect.fnUntraced(function* (services: CallServices, call: LiveCall
   call.fetching?.stop()
   return { answerRecord, started, state }
 })
+
+/** If nobody has answered, closes the recognizer, whose service then has room for another call. */
+const listenNoMore = (call: LiveCall): void => {
+  if (call.session === undefined) call.listening?.interruptUnsafe()
+  call.listening = undefined
+}
 
 const tellOfTransfer = (call: LiveCall, { _tag }: CallState): void => {
   if (_tag === "Transferring") return

@@ -1,5 +1,5 @@
 /** A live call of this node, as its actor keeps it. There may be a hundred thousand, so it has fields and no closures. */
-import { type Deferred, Queue } from "effect"
+import { type Deferred, type Fiber, Queue } from "effect"
 import type { AgentPart, Attempt } from "#core/call/Attempt.ts"
 import type { CallEvent, CallLimits, Over } from "#core/call/Call.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
@@ -71,6 +71,8 @@ export class LiveCall {
   wasHeard = false
   deadline: Deadline | undefined
   session: VoiceSession | undefined
+  /** Keeps a recognizer open for the answer. */
+  listening: Fiber.Fiber<unknown> | undefined
   /** An untrusted source says that the call has ended, and that is being checked. `repeated`: it has said so again. */
   endClaim: "checked" | "repeated" | undefined
   /** A machine answered; this decides the outcome. */

@@ -19,6 +19,8 @@ const CROWDED_MILLIS = 1000
 
 /** Speech is prepared only once the phone rings, because nothing is said to numbers that are busy or invalid. */
 export const prepareVoice = ({ agent }: CallServices, { voice }: LiveCall) => agent.prepare(voice)
+/** The same for the recognizer. */
+export const prepareHearing = ({ agent }: CallServices, { voice }: LiveCall) => agent.listenEarly(voice)
 
 /** Runs until it is interrupted, or until there is no audio; in that case the call's actor is told. */
 export const converse = Effect.fnUntraced(

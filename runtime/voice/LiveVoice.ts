@@ -2,13 +2,14 @@
  * The control plane of a call's voice: opens its line, its recording and its conversation, and produces the report. The media plane that it
  * starts calls back only on rare events.
  */
-import { Effect, Fiber } from "effect"
+import { Clock, Effect, Fiber } from "effect"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import type { FramePacer } from "./FramePacer.ts"
 import { gatheredOf } from "./CallFindings.ts"
+import { EarlyHearing } from "./EarlyHearing.ts"
 import { makeOpenings, type Openings } from "./Openings.ts"
 import { makeTalk, type Talk } from "./Talk.ts"
 import { openVoice, type Voice } from "./Voice.ts"
@@ -22,6 +23,7 @@ const USUAL_RING_MILLIS = 2000
 interface VoiceResources {
   readonly pacer: FramePacer
   readonly openings: Openings
+  readonly early: EarlyHearing
   readonly files: VoiceFiles
   readonly metrics: CallMetrics
 }
@@ -48,14 +50,15 @@ const close = Effect.fnUntraced(function* ({ files, metrics }: VoiceResources, {
 })
 
 const openWith = Effect.fnUntraced(function* (
-  { files, metrics, openings, pacer }: VoiceResources,
+  { early, files, metrics, openings, pacer }: VoiceResources,
   plan: VoicePlan,
   media: MediaStream,
   emit: (event: VoiceEvent) => void,
   verbs: CallVerbs
 ) {
   const path = yield* files.recordingPath(plan)
-  const talk = yield* makeTalk(plan, { now: () => pacer.now(), openings, verbs, emit })
+  const conversation = { ...plan.conversation, hearing: early.recognizerOf(plan) }
+  const talk = yield* makeTalk({ ...plan, conversation }, { now: () => pacer.now(), openings, verbs, emit })
   const { note } = verbs
   const voice = yield* openVoice(plan, media, emit, pacer, path, { metrics, room: files.room, talk, note })
   return { talk, voice }
@@ -90,11 +93,13 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
   const files = yield* makeVoiceFiles
   const openings = yield* makeOpenings
   const metrics = yield* CurrentCallMetrics
-  const resources: VoiceResources = { pacer, openings, files, metrics }
+  const early = new EarlyHearing(yield* Clock.Clock)
+  const resources: VoiceResources = { pacer, openings, early, files, metrics }
   return {
     isCrowdedBy: openings.isCrowdedBy,
     warm: openings.warm,
     prepare: (plan: VoicePlan) => Effect.flatMap(SteadyTime.now, (now) => openings.prepare(plan, now + USUAL_RING_MILLIS)),
+    listenEarly: (plan: VoicePlan) => early.hold(plan),
     attach: (plan: VoicePlan, media: MediaStream, emit: (event: VoiceEvent) => void, verbs = noVerbs) =>
       attach(resources, plan, media, emit, verbs),
     salvage: files.salvage

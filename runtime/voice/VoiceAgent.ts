@@ -28,6 +28,11 @@ export class VoiceAgent extends Context.Service<
      */
     readonly prepare: (plan: VoicePlan) => Effect.Effect<void>
     /**
+     * Called while the phone rings: has the recognizer opened, for `attach` with the same plan to take over. Lasts as long as the session, which an
+     * interrupt closes. Never fails, and may be skipped.
+     */
+    readonly listenEarly: (plan: VoicePlan) => Effect.Effect<void>
+    /**
      * The conversation begins as soon as all that it needs is known. Closing the scope stops the audio; `finish` works before and after that.
      * `emit` must not throw.
      */
@@ -55,6 +60,7 @@ const silent = VoiceAgent.of({
   warm: () => Effect.void,
   isCrowdedBy: () => false,
   prepare: () => Effect.void,
+  listenEarly: () => Effect.void,
   salvage: () => Effect.undefined,
   attach: (plan, _media, emit) =>
     Effect.sync(() => {

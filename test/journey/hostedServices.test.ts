@@ -16,6 +16,7 @@ import { ScribeEmulator } from "#test/emulators/elevenlabs/ScribeEmulator.ts"
 import { json } from "#test/emulators/shared/ModelEmulator.ts"
 import { VoiceEmulator } from "#test/emulators/voices/VoiceEmulator.ts"
 import { numbersOf, type Run } from "#test/support/engine.ts"
+import { untilTrue } from "#test/support/until.ts"
 import { makeMouth } from "#test/support/utterances.ts"
 
 /** Who hears, thinks and speaks. The path follows the voice's address. */
@@ -35,6 +36,8 @@ const breakOff = (ears: Ears): void => {
   if (ears instanceof TranscriptionEmulator) ears.resetConnections()
   else ears.closeAll(1011, "upstream")
 }
+
+const connectionsOf = ({ connections }: Ears): number => (typeof connections === "number" ? connections : connections.length)
 
 /** What is said when the recognizer's connection breaks, and the question before the sentence that the voice refuses. */
 const [brokenAt, refusedAfter] = ["one two three four", /which day/]
@@ -87,11 +90,22 @@ t.test("given agents with hosted services that fail once each, when callees hold
     { definition: orderAgent, configurations: {}, callees },
     { environment: { KEY_TRIALS: "on" } }
   )
-  const runs = await Promise.all(
+  world.emulator.letRing(true)
+  const before = agents.map(({ ears }) => connectionsOf(ears))
+  const running = Promise.all(
     scenes.map(async ({ model_overrides }, at) => {
       const { call, ended } = await agentWith({ max_user_idle_timeout: 120, model_overrides })
       return ended(await call(numbers[at] ?? "", { first_name: "Ann" }))
     })
+  )
+  const connected = () => agents.map(({ ears }, at) => connectionsOf(ears) - (before[at] ?? 0))
+  await untilTrue("connections to the recognizers while the phones ring", () => connected().every((count) => count > 0))
+  world.emulator.letRing(false)
+  const runs = await running
+  const again = connected().filter((_, at) => agents[at]?.hears[2] !== "http")
+  t.ok(
+    again.every((count) => count === 2),
+    `each callee has been heard by that connection, and by the one after it broke: ${again}`
   )
   for (const [at, run] of runs.entries()) {
     const { hears } = agents[at] ?? {}

@@ -73,6 +73,41 @@ t.test("given a phone that is not answered", async (t) => {
   )
 })
 
+t.test(
+  "given a recognizer that is opened while the phone rings, then it is closed once nobody will answer, or with the call",
+  async (t) => {
+    const arrange = (scene: Scene) => {
+      const noted = (entry: string) => Effect.sync(() => void scene.world.log.push(entry))
+      scene.listening = Effect.andThen(
+        noted("listens"),
+        Effect.onInterrupt(Effect.never, () => noted("closed"))
+      )
+    }
+    const rings = [...accepted, "listens", "prepared"]
+    const refused = (scene: Scene) => steps(scene.says(rang), wait("20 seconds"), isBusy(scene))
+    await check(t, "refused", arrange, refused, [...rings, "line free, 0 slots", "closed", "ended busy"])
+    const tooLong = (scene: Scene) =>
+      steps(scene.says(rang), wait("91 seconds"), notes(scene, "still no end"), scene.says(hungUp("no_answer")))
+    await check(
+      t,
+      "rings for too long, and its provider does not report its end yet",
+      (scene) => {
+        arrange(scene)
+        scene.world.lookup = Effect.succeed("ringing")
+      },
+      tooLong,
+      [...rings, "look", "closed", "hangup ring_timeout", "still no end", "line free, 0 slots", "ended no_answer"]
+    )
+    const talks = (scene: Scene) => steps(scene.says(rang), scene.says(answered), wait("5 seconds"), scene.says(hungUp("normal_clearing")))
+    const talk = ["answered", "media", "voice", "line free, 0 slots", "finish", "closed", "ended answered"]
+    await check(t, "answered", arrange, talks, [...rings, ...talk])
+    const { stopped } = await play(arrange, ({ says }) => says(rang))
+    t.ok(stopped.includes("closed"), "the engine stops")
+    const unreported = (scene: Scene) => steps(scene.says(answered), scene.says(hungUp("normal_clearing")))
+    await check(t, "answered without a report of ringing", arrange, unreported, [...accepted, ...talked])
+  }
+)
+
 t.test("given events that come before the reply to the request, then the call takes its normal course", (t) =>
   check(
     t,

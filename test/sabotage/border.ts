@@ -260,5 +260,25 @@ export const border = named({
     text: '(by === "every" && deciding.mayRead())',
     replacement: "deciding.mayRead()",
     caughtBy: "test/gateway/passing.test.ts"
+  },
+
+  // Recognizers that are opened while phones ring.
+  "The answered call takes over the session that was opened for it.": {
+    file: "runtime/voice/EarlySession.ts",
+    text: "this.#isWaiting ? this.#present : undefined",
+    replacement: "undefined",
+    caughtBy: "test/runtime/earlyHearing.test.ts"
+  },
+  "A session that was opened for a callee who does not answer is closed at once.": {
+    file: "runtime/call/CallActor.ts",
+    text: "if (call.session === undefined) call.listening?.interruptUnsafe()",
+    replacement: "",
+    caughtBy: "test/runtime/callActor.test.ts"
+  },
+  "Phones that ring make room at a service for callees who have answered.": {
+    file: "runtime/voice/EarlyHearing.ts",
+    text: "session.giveUp()",
+    replacement: "session === undefined",
+    caughtBy: "test/runtime/earlyHearing.test.ts"
   }
 })

@@ -66,6 +66,8 @@ export class Scene {
   /** Milliseconds from the attachment of the audio until the agent is first heard. */
   firstAudioAfter: number | undefined = 0
   preparing: Effect.Effect<void> = Effect.void
+  /** While this runs, the agent's recognizer is open for the answer. */
+  listening: Effect.Effect<void> = Effect.void
   /** While this runs, other requests keep the trunk busy. */
   crowded: Effect.Effect<void> = Effect.void
   /** The trunk's rate, and the number of other calls that have reserved the next departures. */
@@ -122,7 +124,8 @@ export class Scene {
       Effect.andThen(
         Effect.andThen(later, () => this.preparing),
         Effect.sync(() => this.world.log.push("prepared"))
-      )
+      ),
+    listenEarly: () => this.listening
   })
 }
 
