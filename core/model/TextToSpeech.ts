@@ -3,7 +3,7 @@
  * sentence at a time, without markup (`core/voice/PlainSpeech.ts`), caches the speech, and plays the first piece while the others are still being
  * made. How figures are said is the voice's affair.
  */
-import { Stream } from "effect"
+import { type Effect, Stream } from "effect"
 import type { CampaignId } from "#core/Id.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { ModelError } from "./LanguageModel.ts"
@@ -54,6 +54,11 @@ export interface TextToSpeech {
    */
   readonly ownsQueue: boolean
   readonly atOnce: number
+  /**
+   * Connects to the service, without a request, so that the first sentence does not wait for that. Used once the callee has answered an agent that
+   * can hear them.
+   */
+  readonly warm?: Effect.Effect<void>
   /**
    * Bytes in the format, cut anywhere, in arrays that never change afterwards. The stream ends when the whole text has been spoken, and fails
    * if it cannot be, so that half a sentence is never taken for a whole one. It is empty if nothing in the text can be spoken. Interrupting

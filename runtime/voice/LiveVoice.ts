@@ -64,6 +64,10 @@ const openWith = Effect.fnUntraced(function* (
   return { talk, voice }
 })
 
+/** Connects to the voice's service while the callee speaks. Not while the phone rings: each call has its own connection, and few are answered. */
+const connected = ({ conversation: { hearing }, voice }: VoicePlan): Effect.Effect<void> =>
+  hearing === undefined ? Effect.void : Effect.catchCause(voice?.speech.warm ?? Effect.void, () => Effect.void)
+
 const attach = Effect.fnUntraced(
   function* (resources: VoiceResources, plan: VoicePlan, media: MediaStream, emit: (event: VoiceEvent) => void, verbs: CallVerbs) {
     const run = Effect.runForkWith(yield* Effect.context())
@@ -77,6 +81,7 @@ const attach = Effect.fnUntraced(
     )
     const { talk, voice } = open
     yield* talk.begin(voice)
+    yield* Effect.forkScoped(connected(plan), { startImmediately: true })
     const dtmf: VoiceSession["dtmf"] = (digit, at) => {
       if (voice.noted.closing === undefined) talk.keyReported(digit, at)
     }

@@ -2,6 +2,7 @@
 import Cartesia from "@cartesia/cartesia-js"
 import { DeepgramClient } from "@deepgram/sdk"
 import { Effect, Stream } from "effect"
+import { createServer } from "node:net"
 import OpenAI from "openai"
 import t from "tap"
 import { voiceConformance, type VoiceWorld } from "#adapters/conformance/conformance.ts"
@@ -13,11 +14,14 @@ import { timedCharacters } from "#adapters/voice/elevenlabs/timedCharacters.ts"
 import { openaiVoices } from "#adapters/voice/openai/speech.ts"
 import { eventReader, type SpokenEvents } from "#adapters/voice/shared/SpokenEvents.ts"
 import type { ModelError } from "#core/model/LanguageModel.ts"
+import { connectionTo } from "#adapters/voice/shared/ServiceConnection.ts"
 import type { TextToSpeechProvider } from "#core/model/TextToSpeechProvider.ts"
 import { json, type RawReply } from "#test/emulators/shared/ModelEmulator.ts"
 import { cartesiaEvent, cartesiaEvents, elevenlabsLine, halvesOf, speechOf } from "#test/emulators/voices/timedSpeech.ts"
 import { VoiceEmulator } from "#test/emulators/voices/VoiceEmulator.ts"
 import { webhooksOf } from "#test/support/egress.ts"
+import { localPort } from "#test/support/localPort.ts"
+import { untilTrue } from "#test/support/until.ts"
 
 const egress = webhooksOf({ privateWebhooks: true })
 const [openai, speaches] = openaiVoices()
@@ -222,13 +226,32 @@ t.test("given a reply with times that has a fault, then its speech is read all t
   }
 })
 
-t.test("given one voice, when it speaks again, then its connection is used again", async (t) => {
+t.test("given one voice, when it is connected to and speaks several times, then it has one connection", async (t) => {
   const { configOf, emulator } = await open()
   t.teardown(() => emulator.stop())
   const voice = cartesiaWith().speaker(configOf("", { voice: "v1" }), { egress })
+  const warm = voice.warm ?? Effect.void
+  await Effect.runPromise(Effect.andThen(warm, warm))
+  await untilTrue("a connection", () => emulator.connections > 0)
+  t.equal(emulator.requests.length, 0)
   for (let times = 0; times < 3; times++) await Effect.runPromise(Stream.runDrain(voice.speak("Hi.", { isAnswered: true, neededAt: 0 })))
+  await Effect.runPromise(warm)
   t.strictSame([emulator.requests.length, emulator.connections], [3, 1])
 })
+
+t.test(
+  "given a connection that nobody uses, then it is closed after a while, and not opened where the engine may not connect to",
+  async (t) => {
+    const server = createServer()
+    t.teardown(() => server.close())
+    const base = new URL(`http://127.0.0.1:${await localPort(server)}`)
+    const closed = new Promise((resolve) => server.on("connection", (socket) => socket.on("close", resolve).resume()))
+    connectionTo(base, webhooksOf(), 20).warm()
+    connectionTo(base, egress, 20).warm()
+    await closed
+    t.equal(await new Promise((resolve) => server.getConnections((_, count) => resolve(count))), 0)
+  }
+)
 
 t.test("the vendors' own clients read the emulator's speech", async (t) => {
   const { emulator } = await open()

@@ -3,12 +3,13 @@ import { Effect } from "effect"
 import t from "tap"
 import { ModelError } from "#core/model/LanguageModel.ts"
 import { notUnderstood } from "#core/model/SpeechToText.ts"
+import { mute } from "#core/model/TextToSpeechProvider.ts"
 import { keyTone } from "#test/support/sound.ts"
 import { call, type ScriptedModel, text } from "#test/support/talk.ts"
-import { type TalkScene, toldTo } from "#test/support/talkScene.ts"
+import { settled, type TalkScene, toldTo } from "#test/support/talkScene.ts"
 import { brokenTts, framesOf, greeted, greeting, heard, lastWords, loud, loudFrames, talkPlan, voiceIn } from "./callVoice.ts"
 
-const { conversing } = await voiceIn(t)
+const { attached, conversing } = await voiceIn(t)
 
 const isAnswered = ({ messages }: Parameters<ScriptedModel>[0]) => messages.at(-1)?._tag !== "User"
 const question = "This is ask and it has something to ask of you today."
@@ -112,6 +113,25 @@ t.test("given a model that cannot be opened, then the agent apologizes, and hang
   t.match(seen.kept.gathered, { call_disposition: "pipeline_error" })
   t.match(seen.kept.transcript, /assistant: I am sorry, something is not working on my side\. Goodbye\.\n$/)
 })
+
+t.test(
+  "given a hosted voice, when somebody answers who may speak first, then it is connected to before there is anything to say",
+  async (t) => {
+    let connected = 0
+    const nobody = new ModelError({ reason: "unreachable", isRetryable: false, message: "nobody speaks here" })
+    const voice = (warm: Effect.Effect<void>) => ({ speech: { ...mute("hosted", nobody), warm }, key: "hosted" })
+    const counted = voice(Effect.sync(() => void connected++))
+    await conversing({ ...usual, voice: { voice: counted } }, function* () {
+      yield* settled
+    })
+    t.equal(connected, 1)
+    await attached({ plan: { voice: counted } }, () => undefined)
+    t.equal(connected, 1, "but not by an agent that cannot hear")
+    await conversing({ ...usual, voice: { voice: voice(Effect.die("a fault")) } }, function* (scene) {
+      yield* greeted(scene)
+    })
+  }
+)
 
 t.test("given a voice that cannot say a line, then the conversation ends instead of continuing silently", async (t) => {
   const { kept, report } = await conversing(

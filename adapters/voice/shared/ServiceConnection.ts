@@ -8,16 +8,34 @@ import { type Egress, hostOf, portOf, refusesUrl } from "#core/egress/Egress.ts"
 
 type Connecting = https.Agent["createConnection"]
 
-/** Opens one connection before the first request, which would otherwise wait for the handshakes. */
-const warmed = (connect: Connecting, options: https.AgentOptions & { readonly host: string }): Connecting => {
-  const warm = connect({ ...options, servername: isIP(options.host) === 0 ? options.host : "" })
-  let spare: Duplex | null | undefined = warm
-  warm?.on("error", () => {})
-  return (...given) => {
+interface Spare {
+  /** Connects, unless there is a connection already. */
+  readonly open: () => void
+  readonly close: () => void
+}
+
+/** A connection that is opened before the first request, which would otherwise wait for the handshakes. Closed if it has been idle for too long. */
+const spareOf = (agent: http.Agent | https.Agent, options: https.AgentOptions & { readonly host: string }): Spare => {
+  const connect: Connecting = agent.createConnection.bind(agent)
+  let spare: Duplex | null | undefined
+  const taken = () => {
     const socket = spare
     spare = undefined
-    if (socket && !socket.destroyed && !socket.readableEnded) return socket
-    return connect(...given)
+    return socket && !socket.destroyed && !socket.readableEnded ? socket : undefined
+  }
+  const connectOrTake: Connecting = (...given) => taken() ?? connect(...given)
+  agent.createConnection = connectOrTake
+  return {
+    open: () => {
+      const isConnected = Object.keys(agent.sockets).length + Object.keys(agent.freeSockets).length > 0
+      spare = taken()
+      if (isConnected || spare !== undefined) return
+      const socket = connect({ ...options, servername: isIP(options.host) === 0 ? options.host : "" })
+      spare = socket
+      socket?.on("error", () => {})
+      socket?.once("timeout", () => void (spare === socket && socket.destroy()))
+    },
+    close: () => void spare?.destroy()
   }
 }
 
@@ -26,14 +44,13 @@ export interface ServiceConnection {
   readonly post: (path: string, headers: Readonly<Record<string, string>>) => http.ClientRequest | undefined
   /** The same without a body. */
   readonly get: (path: string, headers: Readonly<Record<string, string>>) => http.ClientRequest | undefined
+  /** Connects, so that the first request does not wait for it. Changes nothing if there is a connection. */
+  readonly warm: () => void
 }
 
 interface Opened {
-  readonly agent: http.Agent | https.Agent
-  readonly isRefused: boolean
+  readonly close: () => void
   readonly connection: ServiceConnection
-  /** Where it connects to, and how. */
-  readonly options: https.AgentOptions & { readonly host: string }
 }
 
 const opened = (base: URL, egress: Egress, idleMillis: number): Opened => {
@@ -49,12 +66,15 @@ const opened = (base: URL, egress: Egress, idleMillis: number): Opened => {
     const request = (isSecure ? https : http).request({ agent, ...place, method, path, headers: { ...headers, host: base.host } })
     return request.on("socket", (socket) => egress.pace?.(socket))
   }
-  return {
-    agent,
-    isRefused,
-    options: { ...options, ...place },
-    connection: { post: begin("POST"), get: begin("GET") }
+  const spare = spareOf(agent, { ...options, ...place })
+  const warm = () => {
+    if (!isRefused) spare.open()
   }
+  const close = () => {
+    agent.destroy()
+    spare.close()
+  }
+  return { close, connection: { post: begin("POST"), get: begin("GET"), warm } }
 }
 
 /** Its connections are opened when they are needed, and closed once they have been idle for so long. */
@@ -63,16 +83,11 @@ export const connectionTo = (base: URL, egress: Egress, idleMillis: number): Ser
 
 /** The first connection is opened at once, and all are closed with the scope. */
 export const openConnection = (base: URL, egress: Egress, idleMillis: number): Effect.Effect<ServiceConnection, never, Scope.Scope> =>
-  Effect.gen(function* () {
-    const { agent, connection, isRefused, options } = yield* Effect.acquireRelease(
-      Effect.sync(() => opened(base, egress, idleMillis)),
-      ({ agent }) => Effect.sync(() => agent.destroy())
-    )
-    let spare: Duplex | null | undefined
-    if (!isRefused) {
-      const connect = agent.createConnection.bind(agent)
-      agent.createConnection = warmed((...given) => (spare = connect(...given)), options)
-    }
-    yield* Effect.addFinalizer(() => Effect.sync(() => void spare?.destroy()))
-    return connection
-  })
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const made = opened(base, egress, idleMillis)
+      made.connection.warm()
+      return made
+    }),
+    ({ close }) => Effect.sync(close)
+  ).pipe(Effect.map(({ connection }) => connection))

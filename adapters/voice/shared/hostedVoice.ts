@@ -1,4 +1,5 @@
 /** The voice of a service that is sent one text a request, and the settings that such voices have in common. */
+import { Effect } from "effect"
 import type { Egress } from "#core/egress/Egress.ts"
 import type { SpeechFormat, TextToSpeech } from "#core/model/TextToSpeech.ts"
 import { optionalText } from "#core/provider/Credential.ts"
@@ -61,6 +62,7 @@ export const hostedVoice = ({
     isCacheable: true,
     ownsQueue: false,
     atOnce: numberOf(config.at_once) ?? 1,
+    warm: Effect.sync(connection.warm),
     speak: (text) => {
       const asked = request(text)
       return spokenReply(connection, patience, { ...asked, path: under + asked.path })
