@@ -75,7 +75,7 @@ export const turnFigures = (talks: ReadonlyArray<ReadonlyArray<HeardTurn>>): Rea
 }
 
 interface Modelled {
-  readonly heard: ReadonlyArray<HeardTurn>
+  readonly talks: ReadonlyArray<ReadonlyArray<HeardTurn>>
   /** When the model had said the first clause of its answer to this text, on the clock of `performance.now`; the last time counts. */
   readonly clauseAt: (text: string) => number | undefined
 }
@@ -84,15 +84,22 @@ interface Modelled {
 const meantMillis = 200
 
 /** Figures of callees whose agent waits for a model with scripted times. */
-export const modelFigures = ({ clauseAt, heard }: Modelled): ReadonlyArray<Figure> => {
-  const own = heard.flatMap(({ clock: { agentFrom, until }, turn }) => {
-    const clause = clauseAt(turn.text)
-    if (agentFrom === undefined || until === undefined || clause === undefined) return []
-    return [agentFrom - Math.max(clause, until + meantMillis)]
-  })
+export const modelFigures = ({ clauseAt, talks }: Modelled): ReadonlyArray<Figure> => {
+  const ownOf = (some: ReadonlyArray<HeardTurn | undefined>) =>
+    some.flatMap((one) => {
+      const { agentFrom, until } = one?.clock ?? {}
+      const clause = one === undefined ? undefined : clauseAt(one.turn.text)
+      if (agentFrom === undefined || until === undefined || clause === undefined) return []
+      return [agentFrom - Math.max(clause, until + meantMillis)]
+    })
+  const heard = talks.flat()
+  const own = ownOf(heard)
+  const [first, third] = [0, 2].map((at) => quantile(ownOf(talks.map((talk) => talk[at])), 0.5))
   return [
     figure("answers of a hosted model", own.length, ""),
     ...quantiles("answer of a hosted model to audio", answerMillis(heard), { p50: 560, p95: 1200 }),
-    ...quantiles("the engine's own share of it", own, { p50: 40, p95: 100 })
+    ...quantiles("the engine's own share of it", own, { p50: 40, p95: 100 }),
+    // Whatever is opened too late falls into the first turn.
+    figure("the same in first turns, beyond that in third turns, p50", (first ?? Number.NaN) - (third ?? Number.NaN), "ms", { atMost: 40 })
   ]
 }

@@ -64,7 +64,14 @@ t.test("given notes of callees, then they become figures", async (t) => {
 
 t.test("given a model that is slower or faster than a turn is certain, then only the rest is the engine's share", async (t) => {
   const ownWith = (clauseAt: number) =>
-    figureOf(modelFigures({ heard: [turn("complete", {})], clauseAt: () => clauseAt }), "the engine's own share of it p50")
+    figureOf(modelFigures({ talks: [[turn("complete", {})]], clauseAt: () => clauseAt }), "the engine's own share of it p50")
   t.equal(ownWith(720), 20)
   t.equal(ownWith(600), 40, "200 ms after the voice the turn is certain")
+})
+
+t.test("given callees who wait longer for the first answer, then a figure says by how much", async (t) => {
+  const answered = (millis: number) => turn("complete", { clock: { until: 500, agentFrom: 500 + millis } })
+  const talks = [600, 700, 900].map((first) => [answered(first), answered(220), answered(230)])
+  const figures = modelFigures({ talks, clauseAt: () => 0 })
+  t.equal(figureOf(figures, "the same in first turns, beyond that in third turns, p50"), 470)
 })

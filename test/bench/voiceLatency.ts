@@ -155,6 +155,6 @@ export const voiceLatency: Benchmark = {
         ],
         { concurrency: "unbounded" }
       )
-      return [...turnFigures([...talks, ...numbers]), ...modelFigures({ heard: modelled.flat(), clauseAt: model.clauseAt })]
+      return [...turnFigures([...talks, ...numbers]), ...modelFigures({ talks: modelled, clauseAt: model.clauseAt })]
     }).pipe(Effect.scoped)
 }
