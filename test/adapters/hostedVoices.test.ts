@@ -234,9 +234,11 @@ t.test("given one voice, when it is connected to and speaks several times, then 
   await Effect.runPromise(Effect.andThen(warm, warm))
   await untilTrue("a connection", () => emulator.connections > 0)
   t.equal(emulator.requests.length, 0)
-  for (let times = 0; times < 3; times++) await Effect.runPromise(Stream.runDrain(voice.speak("Hi.", { isAnswered: true, neededAt: 0 })))
+  const speaks = () => Effect.runPromise(Stream.runDrain(voice.speak("Hi.", { isAnswered: true, neededAt: 0 })))
+  for (let times = 0; times < 3; times++) await speaks()
   await Effect.runPromise(warm)
-  t.strictSame([emulator.requests.length, emulator.connections], [3, 1])
+  await speaks()
+  t.strictSame([emulator.requests.length, emulator.connections], [4, 1])
 })
 
 t.test(
@@ -245,11 +247,17 @@ t.test(
     const server = createServer()
     t.teardown(() => server.close())
     const base = new URL(`http://127.0.0.1:${await localPort(server)}`)
-    const closed = new Promise((resolve) => server.on("connection", (socket) => socket.on("close", resolve).resume()))
+    let connections = 0
+    const closed = new Promise((resolve) =>
+      server.on("connection", (socket) => {
+        connections++
+        socket.on("close", resolve).resume()
+      })
+    )
     connectionTo(base, webhooksOf(), 20).warm()
     connectionTo(base, egress, 20).warm()
     await closed
-    t.equal(await new Promise((resolve) => server.getConnections((_, count) => resolve(count))), 0)
+    t.equal(connections, 1)
   }
 )
 
