@@ -59,17 +59,20 @@ for (const [what, fate, failure] of lateFates) {
   )
 }
 
-given("when Asterisk has just been restarted, then a call that it takes before the events are back is followed to its end", async (t, scene) => {
-  const { emulator, line } = scene
-  emulator.letRing(true)
-  emulator.crash()
-  const { callId } = await line.originate(numberOf("001"))
-  t.equal(emulator.log.of(callId)[0]?.kind, "originate")
-  await line.status("Up")
-  emulator.letRing(false)
-  t.equal(await line.hungUp(callId), "normal_clearing")
-  t.match(line.story(callId), ["Rang", "Answered", "HungUp normal_clearing"])
-})
+given(
+  "when Asterisk has just been restarted, then a call that it takes before the events are back is followed to its end",
+  async (t, scene) => {
+    const { emulator, line } = scene
+    emulator.letRing(true)
+    emulator.crash()
+    const { callId } = await line.originate(numberOf("001"))
+    t.equal(emulator.log.of(callId)[0]?.kind, "originate")
+    await line.status("Up")
+    emulator.letRing(false)
+    t.equal(await line.hungUp(callId), "normal_clearing")
+    t.match(line.story(callId), ["Rang", "Answered", "HungUp normal_clearing"])
+  }
+)
 
 given("when it says how long to wait, then that is reported", async (t, { befall, line }) => {
   befall(fates.error(503, { "retry-after": "7" }))

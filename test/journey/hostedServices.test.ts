@@ -114,7 +114,9 @@ t.test("given agents with hosted services that fail once each, when callees hold
     t.strictSame(run.gathered_context?.["extracted_variables"], { customer_number: "1234", delivery_date: "march 3", boxes: 3 })
     t.match(run.gathered_context?.["nodes_visited"], /Delivered with a ring/)
     const questions = eventsOf(run, "rtf-bot-text").filter(({ text }) => /^Shall we/.test(String(text)))
-    t.ok(questions.length === 1 && !unheard.test(String(questions[0]?.["text"])), "and the agent fell silent when it was talked over", { questions })
+    t.ok(questions.length === 1 && !unheard.test(String(questions[0]?.["text"])), "and the agent fell silent when it was talked over", {
+      questions
+    })
     const errors = eventsOf(run, "rtf-pipeline-error").map(({ error }) => String(error))
     t.match(errors.toSorted(), [
       /^A line was spoken by another voice: HTTP 503/,

@@ -2,6 +2,7 @@
 import { Effect, Layer } from "effect"
 import t from "tap"
 import { cartesiaWith } from "#adapters/voice/cartesia/cartesia.ts"
+import { usualServices } from "#adapters/services.ts"
 import { elevenlabsWith } from "#adapters/voice/elevenlabs/elevenlabs.ts"
 import { OrganizationId } from "#core/Id.ts"
 import { voiceOf } from "#core/model/ChosenVoice.ts"
@@ -29,7 +30,9 @@ for (const provider of ["elevenlabs", "cartesia"])
     const plan = planOf(definition({ greeting: "One moment — we have found your order in our house." }), { max_user_idle_timeout: 600 })
     const emulator = await new VoiceEmulator().listen()
     t.teardown(() => emulator.stop())
-    const registry = Effect.runSync(Effect.provide(ServiceRegistry, ServiceRegistry.layerOf([elevenlabsWith(), cartesiaWith()])))
+    const registry = Effect.runSync(
+      Effect.provide(ServiceRegistry, ServiceRegistry.layerOf([elevenlabsWith(), cartesiaWith()], usualServices))
+    )
     const settings = { provider, voice: "3faa81ae", api_key: emulator.key, base_url: emulator.origin }
     const voice = voiceOf(registry, OrganizationId.make(1), settings, { egress: webhooksOf({ privateWebhooks: true }) })
     const { kept, told } = await conversing(
