@@ -71,6 +71,7 @@ export const realTime: ReadonlyMap<string, string> = new Map(
     "journey/demo": "callees and agents listen to each other, and pauses end a turn",
     "journey/generatedAsterisk":
       "callees on a real Asterisk measure how loud they hear the agent within eight seconds, and its AMD listens to them",
+    "journey/hostedServices": "seven callees answer at once, and a voice whose first sound takes 1.5 s is replaced",
     "journey/redis": redis,
     "journey/talkAloud": "a recording speaks to an agent that must have fallen silent by then",
     "journey/unkeptCalls": "callees and agents listen to each other, and what they say is looked for in the recording",
