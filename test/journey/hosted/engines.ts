@@ -59,11 +59,14 @@ const callsOf = async ({ sql }: World, name: string): Promise<ReadonlyArray<stri
   return rows.map(({ id }) => id)
 }
 
-/** Those that it had begun and not ended at a moment, whatever has become of them since: on a busy machine, the other engine may have settled them. */
+/**
+ * Those that it had begun and not ended at a moment, whatever has become of them since: the other engine may have settled them already. Some carriers say when
+ * a call ended by the second.
+ */
 const callsAt = async ({ sql }: World, name: string, at: number, goneAt: number): Promise<ReadonlyArray<string>> => {
   const rows = await sql<Array<{ id: string }>>`
     SELECT id FROM attempts WHERE node = ${name} AND created_at <= to_timestamp(${goneAt}::float8 / 1000)
-      AND (state NOT IN ('ended', 'void') OR ended_at >= to_timestamp(${at}::float8 / 1000))`
+      AND (state NOT IN ('ended', 'void') OR ended_at >= date_trunc('second', to_timestamp(${at}::float8 / 1000)))`
   return rows.map(({ id }) => id)
 }
 
