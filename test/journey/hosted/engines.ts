@@ -72,6 +72,8 @@ const callsAt = async ({ sql }: World, name: string, at: number, goneAt: number)
 
 export interface Kill {
   readonly at: number
+  /** Its process had ended by then, and nobody could connect to it any more. */
+  readonly goneAt: number
   readonly node: string
   /** The calls that the engine had, as far as the database knew. */
   readonly calls: ReadonlySet<string>
@@ -125,10 +127,11 @@ export const kill = async (carrier: Carrier, { dataDirs, nodes, world }: Engines
   const at = nowMillis()
   engine.kill("SIGKILL")
   await engine.exited
-  const calls = new Set(await callsAt(world, node, at, nowMillis()))
+  const goneAt = nowMillis()
+  const calls = new Set(await callsAt(world, node, at, goneAt))
   const [journals, left] = [journaled(dataDirs), leftNow(dataDirs)]
   // Whoever asked is gone, even where the carrier replies only now, because the callee has just answered.
-  const goneAt = preciseNow()
-  server.mutes = (ask) => before(ask) || (isIts(ask) && ask.at < goneAt)
-  return { at, calls, journals, left, node }
+  const mutedUntil = preciseNow()
+  server.mutes = (ask) => before(ask) || (isIts(ask) && ask.at < mutedUntil)
+  return { at, calls, goneAt, journals, left, node }
 }

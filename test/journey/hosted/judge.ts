@@ -29,8 +29,8 @@ export interface Evidence {
   readonly untold: ReadonlySet<string>
   /** For each kill, the calls that the engine had then, as far as the database knew. Another engine hangs them up, and cannot know how all of them end. */
   readonly lost: ReadonlyArray<ReadonlySet<string>>
-  /** When engines were killed through which the audio of other engines' calls may have come, which ends those calls. */
-  readonly cuts: ReadonlyArray<number>
+  /** When engines died through which the audio of other engines' calls may have come, which ends those calls: also while that was just being connected. */
+  readonly cuts: ReadonlyArray<{ readonly at: number; readonly goneAt: number }>
   /** How many calls the campaign may have at once. */
   readonly cap: number
 }
@@ -84,7 +84,7 @@ const judgeAttempt = (
   const what = ring === undefined || (outcome === "unknown" && untold.has(callId)) ? "unknown" : deedOf(ring)
   const isAbandoned = lost.some((calls) => calls.has(callId))
   const { answeredAt = Number.POSITIVE_INFINITY, by, endedAt = 0 } = ring ?? {}
-  const wasCut = cuts.some((at) => answeredAt <= at && at <= endedAt)
+  const wasCut = cuts.some(({ at, goneAt }) => answeredAt <= goneAt && at <= endedAt)
   // Some carriers report that nobody answered a call that was hung up before.
   const wasUnanswered = what === "canceled" && outcome === "no_answer"
   // Whoever is quicker ends a call without audio: the carrier, or the engine, which then calls it a failure.

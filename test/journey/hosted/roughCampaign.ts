@@ -138,7 +138,7 @@ export const roughCampaign = (name: keyof typeof carriers): void => {
     const abandoned = rows.flatMap(({ callId, outcome }) => (outcome === "unknown" && wasLost(callId) ? [callId] : []))
     // An engine that was late puts a request off, although its line is in the journal.
     const unplaced = unplacedOf(carrier, [...left.keys()].filter(wasLost), abandoned)
-    const cuts = isStraight ? [] : kills.map(({ at }) => at)
+    const cuts = isStraight ? [] : kills
     const evidence: Evidence = { cap, cuts, entries: carrier.log.entries, lost, rows, unplaced, untold: untoldOf(carrier) }
     t.comment(`${rows.length} attempts, ${unplaced.size} never placed`)
     for (const { calls, node } of kills) {
