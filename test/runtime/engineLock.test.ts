@@ -221,17 +221,23 @@ t.test(
 )
 
 t.test("given an engine that has the lock, then each beat asks the database for the time", async (t) => {
-  const address = Redacted.make((await openDatabase(t)).url)
+  const { url } = await openDatabase(t)
+  const address = Redacted.make(url)
+  const witnessed = witness(url)
+  t.teardown(() => witnessed.end())
   const told: Array<number> = []
+  const beats = async () => Number((await witnessed<Array<{ beat: string }>>`SELECT beat FROM engine_lock`)[0]?.beat ?? 0)
   const time = { isTold: (_: number, millis: number) => void told.push(millis), machineAhead: () => 0 }
   const before = Date.now()
   await runLive(
-    Effect.promise(() => untilTrue("beats", () => told.length > 3)).pipe(
+    Effect.promise(() => untilTrue("beats", async () => (await beats()) > 5)).pipe(
       Effect.provide(EngineLock.layer.pipe(Layer.provide([Charge.layer, Config.layerOf({ NODE_NAME: "two" })]))),
       Effect.provide(clientLayer(address, { applicationName: "test" })),
       Effect.provideService(DatabaseTime, time)
     )
   )
+  // The answer to the last one may be on its way.
+  t.ok(told.length >= 5, `the time was told ${told.length} times`)
   // Both clocks are those of this machine.
   t.ok(Math.min(...told) >= before && Math.max(...told) <= Date.now() + 1)
 })
