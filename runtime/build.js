@@ -27,6 +27,8 @@ import { runBuilt } from "./builtProgram.js"
 
 const self = fileURLToPath(import.meta.url)
 const root = fileURLToPath(new URL("..", import.meta.url))
+/** The console, for browsers: its script, and beside it its style sheet. */
+export const consolePages = "gateway/console/console.tsx"
 /** Programs of worker threads and of processes, which are started by URL. */
 export const workers = [
   "adapters/voice/moonshine/fetchWorker.ts",
@@ -47,7 +49,9 @@ const keptBuilds = 3
 /** @param {string} path */
 const slashed = (path) => path.split(sep).join("/")
 /** @param {string} program Path of its source below the root, here and below. */
-const folderOf = (program) => join(root, ".build", basename(program, ".ts"))
+const folderOf = (program) => join(root, ".build", nameOf(program))
+/** @param {string} program */
+const nameOf = (program) => basename(program).replace(/\.tsx?$/, "")
 
 const nothing = Buffer.alloc(0)
 /**
@@ -85,7 +89,7 @@ const builtFileOf = (program) => {
   try {
     const folder = folderOf(program)
     const { digest, inputs } = JSON.parse(readFileSync(join(folder, "current.json"), "utf8"))
-    const file = join(folder, digest, `${basename(program, ".ts")}.js`)
+    const file = join(folder, digest, `${nameOf(program)}.js`)
     return existsSync(file) && digestOf(inputs, contentOf) === digest ? file : undefined
   } catch {
     return undefined
@@ -133,16 +137,38 @@ const escaped = (text) =>
   )
 
 /**
- * Returns the input files and their digest.
+ * Packages are not read one by one: their versions are among the settings.
  *
  * @param {string} program
  * @param {string} outdir
+ * @param {Map<string, Buffer>} read
  */
-const bundle = async (program, outdir) => {
+const bundlePages = async (program, outdir, read) => {
+  const { build } = await import("esbuild")
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: [program],
+    entryNames: "[name]",
+    outdir,
+    bundle: true,
+    minify: true,
+    metafile: true,
+    format: "esm",
+    target: "es2023",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    logLevel: "warning"
+  })
+  for (const path of Object.keys(metafile.inputs)) if (!path.includes("node_modules/")) read.set(path, contentOf(path))
+}
+
+/**
+ * @param {string} program
+ * @param {string} outdir
+ * @param {Map<string, Buffer>} read
+ */
+const bundleProgram = async (program, outdir, read) => {
   const esbuild = await import("esbuild")
-  /** @type {Map<string, Buffer>} */
-  const read = new Map()
-  for (const path of settings) read.set(path, contentOf(path))
   /** @type {import("esbuild").BuildOptions} */
   const options = {
     absWorkingDir: root,
@@ -177,6 +203,18 @@ const bundle = async (program, outdir) => {
     write: false
   })
   for (const { path, text } of outputFiles) writeFileSync(path, escaped(text))
+}
+
+/**
+ * Returns the input files and their digest.
+ *
+ * @param {string} program
+ * @param {string} outdir
+ */
+const bundle = async (program, outdir) => {
+  /** @type {Map<string, Buffer>} */
+  const read = new Map(settings.map((path) => [path, contentOf(path)]))
+  await (program === consolePages ? bundlePages : bundleProgram)(program, outdir, read)
   const inputs = [...read.keys()].sort()
   return { inputs, digest: digestOf(inputs, (path) => read.get(path) ?? nothing) }
 }

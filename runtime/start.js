@@ -3,7 +3,7 @@
  * runs from its sources.
  */
 import { existsSync } from "node:fs"
-import { load } from "./build.js"
+import { consolePages, ensureBuilt, load } from "./build.js"
 import { keepCode } from "./builtProgram.js"
 
 const program = "runtime/main.ts"
@@ -13,5 +13,6 @@ const isBuiltIn = (/** @type {string} */ name) => existsSync(new URL(`../adapter
 
 const hasServices = (process.env["SERVICES"] ?? "").trim() !== ""
 
+ensureBuilt(consolePages)
 const { launch } = !hasServices && adapters.every(isBuiltIn) ? await load(program) : await import("./main.ts")
 launch({ onReady: keepCode })

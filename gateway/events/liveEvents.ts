@@ -18,6 +18,7 @@ import { AllowedHosts, refusedByHead } from "#gateway/http/admission.ts"
 import { authenticate, credentialHeaders, type Identities } from "#gateway/request/authenticate.ts"
 import type { Proxies } from "#gateway/http/Client.ts"
 import { Closing } from "#gateway/http/Closing.ts"
+import { cookieCredential } from "#gateway/http/sessionCookie.ts"
 import { refuseUpgrade } from "#gateway/http/refuseUpgrade.ts"
 import { clientOf, requestId } from "#gateway/http/requestParts.ts"
 import { DecidingEngine, PASSED_BY } from "#core/node/DecidingEngine.ts"
@@ -114,6 +115,8 @@ const connectionOf = (req: uws.HttpRequest, addressOf: (requestId: string) => st
     const value = req.getHeader(name)
     if (value !== "") headers[name] = value
   }
+  const credential = Object.keys(headers).length === 0 ? cookieCredential(req) : undefined
+  if (credential !== undefined) headers["authorization"] = credential
   return { id, address: addressOf(id), headers, query: req.getQuery() ?? "", isOpen: true, onDrain: () => undefined, fiber: undefined }
 }
 

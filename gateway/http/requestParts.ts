@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto"
 import type * as uws from "uWebSockets.js"
 import { type Client, type Proxies, RequestClient } from "./Client.ts"
 import type { Asked, Endpoint } from "./Endpoint.ts"
+import { cookieCredential } from "./sessionCookie.ts"
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 
@@ -33,6 +34,10 @@ export const requestParts = (
     if (name === "authorization" && "x-api-key" in headers) continue
     const value = req.getHeader(name)
     if (value !== "") headers[name] = value
+  }
+  if (endpoint.headers.includes("authorization") && !("x-api-key" in headers) && !("authorization" in headers)) {
+    const credential = cookieCredential(req)
+    if (credential !== undefined) headers["authorization"] = credential
   }
   const params: Record<string, string> = {}
   names.forEach((name, at) => {

@@ -1,14 +1,64 @@
-/** /api/v1/user/sessions, /api/v1/user/password and logging out. */
+/** /api/v1/user/sessions, /api/v1/user/password, the cookie of a browser, and logging out. */
 import { Effect } from "effect"
+import Type from "typebox"
 import { Users } from "#core/organization/Users.ts"
 import { loggedIn } from "#gateway/request/loggedIn.ts"
-import { route, tagged } from "#gateway/request/Route.ts"
+import { sessionCookie } from "#gateway/http/sessionCookie.ts"
+import { optional } from "#gateway/request/Field.ts"
+import { type Route, route, tagged } from "#gateway/request/Route.ts"
 import { Changed, changed } from "#gateway/wire/ApiKey.ts"
 import { ChangePassword, openSessionWire, SessionList, SessionPath } from "#gateway/wire/Session.ts"
 
 const ends = "Its token is refused from then on, and event connections that use it are closed within half a minute."
 
+/** The page that asks. */
+const pageHeaders = Type.Object({ Origin: optional(Type.String()) })
+
+const withCookie =
+  (credentialOf: (headers: Readonly<Record<string, string>>) => string): NonNullable<Route["around"]> =>
+  ({ headers }, reply, credential) =>
+    Effect.map(reply, (answer) => {
+      const { Origin: origin } = headers
+      const cookie = sessionCookie(credentialOf(credential), typeof origin === "string" ? origin : undefined)
+      return answer.status === 200 ? { ...answer, headers: [...answer.headers, ["set-cookie", cookie]] } : answer
+    })
+
+const browserRoutes: ReadonlyArray<Route> = [
+  {
+    ...route({
+      method: "post",
+      path: "/api/v1/auth/browser",
+      name: "keepInBrowser",
+      summary: "Keep the credential of this request in a cookie of the browser",
+      description:
+        "For pages that this engine serves, such as `/console`: their later requests need no other credential, and no script can read it. It is used only for requests that come from the same origin.",
+      needs: "viewer",
+      answeredBy: "this",
+      headers: pageHeaders,
+      success: Changed,
+      handle: () => Effect.succeed(changed("The browser is signed in"))
+    }),
+    around: withCookie((headers) => headers["x-api-key"] ?? (headers["authorization"] ?? "").replace(/^bearer\s*/i, "").trim())
+  },
+  {
+    ...route({
+      method: "delete",
+      path: "/api/v1/auth/browser",
+      name: "forgetInBrowser",
+      summary: "Remove that cookie",
+      description: "The log-in or API key itself stays valid; `POST /auth/logout` ends the log-in.",
+      access: "none",
+      answeredBy: "this",
+      headers: pageHeaders,
+      success: Changed,
+      handle: () => Effect.succeed(changed("The browser is signed out"))
+    }),
+    around: withCookie(() => "")
+  }
+]
+
 export const sessionRoutes = tagged({ name: "Sessions", about: "The caller's log-ins, and their password." }, [
+  ...browserRoutes,
   route({
     method: "get",
     path: "/api/v1/user/sessions",

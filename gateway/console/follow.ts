@@ -1,0 +1,88 @@
+/**
+ * What happens in the engine, as it happens: its stream of events, which goes on after the last event that was received. Whoever shows something asks for
+ * it again when an event is about it. The stream says when it is cut off, and everything is read anew when it is back.
+ */
+import { signal } from "@preact/signals"
+
+export interface Happened {
+  readonly id: number
+  readonly type: string
+  /** Such as `campaigns/7`. */
+  readonly subject: string
+  readonly data: Readonly<Record<string, unknown>>
+  readonly created_at: string
+}
+
+/** `lost`: since when, in epoch milliseconds. */
+export const connection = signal<{ readonly state: "live" } | { readonly state: "lost"; readonly since: number }>({
+  state: "lost",
+  since: Date.now()
+})
+
+/** The newest events first. */
+export const lately = signal<ReadonlyArray<Happened>>([])
+const MOST_LATELY = 50
+
+type Listener = (event: Happened | undefined) => void
+const listeners = new Set<Listener>()
+
+/** The listener gets each event, and undefined if there may have been others. Returns how to stop. */
+export const onEvent = (listener: Listener): (() => void) => {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+const tell = (event: Happened | undefined): void => {
+  for (const listener of listeners) listener(event)
+}
+
+/** The types that the API knows: server-sent events with a name reach only listeners for that name. */
+const types = [
+  "campaign.created",
+  "campaign.started",
+  "campaign.paused",
+  "campaign.resumed",
+  "campaign.completed",
+  "campaign.failed",
+  "campaign.redialed",
+  "run.answered",
+  "run.completed",
+  "contact.opted_out",
+  "contact.callback_agreed",
+  "storage.full",
+  "events.gap"
+]
+const AGAIN_MILLIS = 1000
+
+/** Follows until the result is called. */
+export const follow = (): (() => void) => {
+  let lastId: string | undefined
+  let source: EventSource | undefined
+  let again: ReturnType<typeof setTimeout> | undefined
+  const hear = (message: MessageEvent<string>) => {
+    lastId = message.lastEventId
+    // The API keeps to its types.
+    const event = JSON.parse(message.data) as Happened
+    lately.value = [event, ...lately.value].slice(0, MOST_LATELY)
+    tell(event.type === "events.gap" ? undefined : event)
+  }
+  const open = () => {
+    const after = lastId === undefined ? "" : `?last_event_id=${lastId}`
+    source = new EventSource(`/api/v1/events/stream${after}`)
+    source.onopen = () => {
+      connection.value = { state: "live" }
+      tell(undefined)
+    }
+    for (const type of types) source.addEventListener(type, hear)
+    source.onerror = () => {
+      if (connection.value.state === "live") connection.value = { state: "lost", since: Date.now() }
+      // The browser gives up after an answer that is not a stream.
+      if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, AGAIN_MILLIS)
+    }
+  }
+  open()
+  return () => {
+    clearTimeout(again)
+    source?.close()
+  }
+}

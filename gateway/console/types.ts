@@ -1,0 +1,17 @@
+/** What the console reads, as the API declares it. */
+import type { Static } from "typebox"
+import type { UserWire } from "#gateway/wire/Account.ts"
+import type { CampaignListWire, CampaignProgressWire, CampaignWire } from "#gateway/wire/Campaign.ts"
+import type { ContactListWire } from "#gateway/wire/Contact.ts"
+import type { QuotasWire } from "#gateway/wire/Quota.ts"
+import type { RunWire } from "#gateway/wire/Run.ts"
+import type { TrunkList } from "#gateway/wire/Health.ts"
+
+export type User = Static<typeof UserWire>
+export type Campaign = Static<typeof CampaignWire>
+export type Campaigns = Static<typeof CampaignListWire>
+export type Progress = Static<typeof CampaignProgressWire>
+export type Contacts = Static<typeof ContactListWire>
+export type Quotas = Static<typeof QuotasWire>
+export type Run = Static<typeof RunWire>
+export type Trunks = Static<typeof TrunkList>
