@@ -7,7 +7,7 @@ import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as esbuild from "esbuild"
-import { ownSources, workers } from "#runtime/build.js"
+import { consolePages, ensureBuilt, ownSources, workers } from "#runtime/build.js"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const folder = join(root, ".build/package")
@@ -49,4 +49,5 @@ const declare = () => {
 
 rmSync(folder, { recursive: true, force: true })
 await build()
+ensureBuilt(consolePages)
 declare()

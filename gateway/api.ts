@@ -57,6 +57,7 @@ import { callRoutes } from "./routes/call.ts"
 import { campaignRoutes } from "./routes/campaign.ts"
 import { contactRoutes } from "./routes/contact.ts"
 import { credentialRoutes } from "./routes/credential.ts"
+import { consoleRoutes } from "./routes/console.ts"
 import { documentRoutes } from "./routes/document.ts"
 import { downloadRoutes } from "./routes/download.ts"
 import { eventRoutes } from "./routes/event.ts"
@@ -177,6 +178,7 @@ export const apiRoutes = (adapters: ReadonlyArray<Adapter>): ReadonlyArray<Route
     ...webhookRoutes,
     ...operatorRoutes,
     ...notHereRoutes,
+    ...consoleRoutes,
     ...healthRoutes
   ]
   return [...routes, ...documentRoutes(routes)]

@@ -181,7 +181,7 @@ const welcome = Layer.effectDiscard(
     yield* EngineLock.use((lock) => Effect.sync(() => lock.listensAt(ownAddress(config, port))))
     yield* inviteFirst(url)
     yield* Effect.map(Started, ({ finish }) => finish())
-    yield* Console.log(`Trunkline is ready at ${url}  (API: ${url}/api/v1, documentation: ${url}/docs)`)
+    yield* Console.log(`Trunkline is ready at ${url}  (console: ${url}/console, API: ${url}/api/v1, documentation: ${url}/docs)`)
     yield* Effect.map(OnReady, (onReady) => onReady())
   })
 )

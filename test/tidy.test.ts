@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 const self = relative(root, fileURLToPath(import.meta.url))
 const maxLines = 400
 const folders = ["core", "adapters", "gateway", "runtime", "test", "deploy", ".ci", ".github"]
-const textFile = /\.(ts|js|json|sql|md|sh|conf|yaml|service)$|^[^.]+$/
+const textFile = /\.(tsx?|js|json|sql|md|sh|conf|yaml|service)$|^[^.]+$/
 
 interface Source {
   readonly path: string
@@ -32,7 +32,7 @@ const topFiles = readdirSync(root, { withFileTypes: true })
   .map((entry) => entry.name)
 
 const texts = [...folders.flatMap(filesBelow), ...topFiles].filter((path) => path !== self).map(read)
-const sources = texts.filter(({ path }) => /\.(ts|js)$/.test(path))
+const sources = texts.filter(({ path }) => /\.(tsx?|js)$/.test(path))
 const isProduct = ({ folder }: Source) => ["core", "adapters", "gateway", "runtime"].includes(folder)
 const isTest = ({ folder }: Source) => folder === "test"
 // The launcher asks which adapters are wanted before there is any code to read settings with; commands that try an agent out have one setting, and no engine.
@@ -123,7 +123,7 @@ const importGraph = (nameOf: (path: string) => string): Graph => {
     graph.set(name, targets)
     for (const from of importsOf(source)) {
       const target = targetOf(source, from)
-      if (target?.endsWith(".ts") && nameOf(target) !== name) targets.add(nameOf(target))
+      if (/\.tsx?$/.test(target ?? "") && target !== undefined && nameOf(target) !== name) targets.add(nameOf(target))
     }
   }
   return graph
@@ -241,6 +241,8 @@ interface Banned {
 }
 const everywhere = () => true
 const isRuntimeAbovePostgres = ({ folder, path }: Source) => folder === "runtime" && !path.startsWith("runtime/postgres/")
+/** Browsers run no Effect. */
+const isNotBrowserClock = (source: Source) => isProduct(source) && source.path !== "gateway/console/base/clock.ts"
 const isNotCampaignLog = (source: Source) => isProduct(source) && source.path !== "core/CampaignLog.ts"
 const isProductText = ({ folder, path }: Source) => folder !== "test" && /\.(ts|md)$/.test(path) && !path.startsWith("core/migrations/")
 /** Say what happens in the field's words: "again", "the client", "forever", "undefined: unsupported method". */
@@ -261,7 +263,7 @@ const banned: ReadonlyArray<Banned> = [
   { what: "a suppressed check", pattern: /@ts-(ignore|expect-error|nocheck)|biome-ignore|eslint-disable/, where: everywhere },
   { what: "work left for later", pattern: /\b(TODO|FIXME|XXX|HACK)\b/, where: everywhere },
   { what: "a path of somebody's machine", pattern: /(^|[^\w.*/-])\/(home|Users|root|work)\/[\w.]/, where: everywhere },
-  { what: "the system clock: use Clock", pattern: /\bDate\.now\(|\bnew Date\(\)/, where: isProduct },
+  { what: "the system clock: use Clock", pattern: /\bDate\.now\(|\bnew Date\(\)/, where: isNotBrowserClock },
   { what: "unseeded chance: use Random or node:crypto", pattern: /\bMath\.random\(/, where: isProduct },
   { what: "the console: use Effect.log", pattern: /\bconsole\.\w/, where: isProduct },
   { what: "the environment outside of runtime/config/config.ts", pattern: /\bprocess\.env\b/, where: readsNoEnvironment },
@@ -315,6 +317,8 @@ const isInComment = (before: string) =>
   /^\s*\*/.test(before) || before.includes("//") || before.lastIndexOf("/*") > before.lastIndexOf("*/")
 /** Where `pattern` stands in a type: what the type stripper leaves blank. */
 const inTypes = ({ path, text }: Source, pattern: RegExp): ReadonlyArray<{ readonly line: number; readonly at: string }> => {
+  // Node strips no types from JSX, where the linter finds `any`.
+  if (path.endsWith(".tsx")) return []
   const stripped = stripTypeScriptTypes(text)
   return [...text.matchAll(pattern)]
     .filter(({ 0: match, index }) => stripped.slice(index, index + match.length).trim() === "")

@@ -2,15 +2,15 @@
 import { useSignal } from "@preact/signals"
 import { render } from "preact"
 import { useEffect } from "preact/hooks"
-import { ask, isSignedOut, Refused } from "./api.ts"
+import { ask, isSignedOut, Refused } from "./base/api.ts"
 import "./console.css"
-import { connection, follow } from "./follow.ts"
+import { connection, follow } from "./base/follow.ts"
 import { Campaign } from "./pages/Campaign.tsx"
 import { Campaigns } from "./pages/Campaigns.tsx"
 import { Now } from "./pages/Now.tsx"
 import { Run } from "./pages/Run.tsx"
 import { SignIn } from "./pages/SignIn.tsx"
-import { go, place } from "./router.ts"
+import { go, place } from "./base/router.ts"
 
 const Page = () => {
   const [page = "", first, second] = place.value

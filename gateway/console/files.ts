@@ -12,6 +12,7 @@ const builds = "../../.build/console"
 
 /** The newest build: an engine that was started before it serves it as well, so that page and script are of one build. */
 const built = (name: string) => async () => {
+  // Cast: `runtime/build.js` writes it.
   const { digest } = JSON.parse(await readFile(place(`${builds}/current.json`), "utf8")) as { readonly digest: string }
   return readFile(place(`${builds}/${digest}/${name}`))
 }

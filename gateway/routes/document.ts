@@ -1,8 +1,7 @@
-/** /api/v1/openapi.json, its page at /docs, and its summary at /llms.txt; and the console. */
+/** /api/v1/openapi.json, its page at /docs, and its summary at /llms.txt. */
 import { Effect } from "effect"
 import Type from "typebox"
 import { redirect } from "#gateway/http/Endpoint.ts"
-import { consoleFile } from "#gateway/console/files.ts"
 import { docsFile } from "#gateway/docs/files.ts"
 import { llmsText } from "#gateway/openapi/llms.ts"
 import { openApiSteps } from "#gateway/openapi/openapi.ts"
@@ -74,29 +73,6 @@ export const documentRoutes = (documented: ReadonlyArray<Route<unknown>>) => {
       mediaTypes: ["text/javascript", "text/css", "text/html"],
       errors: ["NotFound"],
       handle: ({ params }) => Effect.flatMap(docsFile(params.file), found)
-    }),
-    download({
-      method: "get",
-      path: "/console",
-      name: "getConsole",
-      summary: "Open the console",
-      access: "none",
-      description: "Campaigns, calls and trunks in the browser. Whoever opens it signs in with an account or an API key.",
-      mediaTypes: ["text/html"],
-      errors: ["NotFound"],
-      handle: () => Effect.flatMap(consoleFile("page.html"), found)
-    }),
-    download({
-      method: "get",
-      path: "/console/:file",
-      name: "getConsoleFile",
-      summary: "Read a file of the console",
-      description: "The script and the style sheet that `/console` loads. 404 for any other name.",
-      access: "none",
-      params: Type.Object({ file: Type.String() }),
-      mediaTypes: ["text/javascript", "text/css", "text/html"],
-      errors: ["NotFound"],
-      handle: ({ params }) => Effect.flatMap(consoleFile(params.file), found)
     }),
     welcome,
     download({

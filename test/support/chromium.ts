@@ -154,6 +154,24 @@ export class Page {
     await this.#devTools.ask("Input.dispatchMouseEvent", { ...press, type: "mouseReleased" })
   }
 
+  /** Presses keys one after another, as on a keyboard. */
+  async press(keys: string): Promise<void> {
+    for (const key of keys)
+      for (const type of ["keyDown", "keyUp"]) await this.#devTools.ask("Input.dispatchKeyEvent", { type, key, text: key })
+  }
+
+  /** Shows the page in a window of this width, to somebody with this preference. */
+  async appear(width: number, scheme: "dark" | "light"): Promise<void> {
+    await this.#devTools.ask("Emulation.setDeviceMetricsOverride", { width, height: 1000, deviceScaleFactor: 1, mobile: false })
+    await this.#devTools.ask("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] })
+  }
+
+  /** A PNG of what the window shows. */
+  async picture(): Promise<Buffer> {
+    const { data } = await this.#devTools.ask("Page.captureScreenshot", {})
+    return Buffer.from(String(data), "base64")
+  }
+
   /** Replaces the text in a field as if typed, and leaves the field. */
   async enter(selector: string, text: string): Promise<void> {
     await this.click(selector)

@@ -1,10 +1,10 @@
 /** One campaign: how far it is, what can be done with it, its contacts and its log. */
-import { ask } from "../api.ts"
-import type { Happened } from "../follow.ts"
-import { Act, Bar, Panel, Shown, State, When } from "../parts/Parts.tsx"
-import { useReading } from "../reading.ts"
-import type { Campaign as Its, Contacts as ContactPage, Progress } from "../types.ts"
-import { figure, moment, words } from "../words.ts"
+import { ask } from "#gateway/console/base/api.ts"
+import type { Happened } from "#gateway/console/base/follow.ts"
+import { Act, Bar, Panel, Shown, State, When } from "#gateway/console/base/Parts.tsx"
+import { useReading } from "#gateway/console/base/reading.ts"
+import type { Campaign as Its, Contacts as ContactPage, Progress } from "#gateway/console/base/types.ts"
+import { figure, moment, words } from "#gateway/console/base/words.ts"
 import { limitsOf } from "./limits.ts"
 
 /** What a person may do next, in each state. */

@@ -1,8 +1,8 @@
 /** All campaigns, the newest first. */
-import { Shown, State, When } from "../parts/Parts.tsx"
-import { useReading } from "../reading.ts"
-import type { Campaigns as List } from "../types.ts"
-import { figure } from "../words.ts"
+import { Shown, State, When } from "#gateway/console/base/Parts.tsx"
+import { useReading } from "#gateway/console/base/reading.ts"
+import type { Campaigns as List } from "#gateway/console/base/types.ts"
+import { figure } from "#gateway/console/base/words.ts"
 
 export const Campaigns = () => {
   const campaigns = useReading<List>("/campaign/", ({ type }) => type.startsWith("campaign."))

@@ -1,9 +1,9 @@
 /** What happens now: calls in progress, trunks, running campaigns, and the latest events. */
-import { lately } from "../follow.ts"
-import { Bar, Panel, Shown, State, When } from "../parts/Parts.tsx"
-import { useReading } from "../reading.ts"
-import type { Campaign, Campaigns, Progress, Quotas, Trunks } from "../types.ts"
-import { figure, words } from "../words.ts"
+import { lately } from "#gateway/console/base/follow.ts"
+import { Bar, Panel, Shown, State, When } from "#gateway/console/base/Parts.tsx"
+import { useReading } from "#gateway/console/base/reading.ts"
+import type { Campaign, Campaigns, Progress, Quotas, Trunks } from "#gateway/console/base/types.ts"
+import { figure, words } from "#gateway/console/base/words.ts"
 
 const isCall = ({ type }: { readonly type: string }) => type.startsWith("run.") || type.startsWith("campaign.")
 

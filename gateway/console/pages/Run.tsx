@@ -1,34 +1,21 @@
 /** One call: what was said, what came of it, and how long each stage took. */
-import { Panel, Shown } from "../parts/Parts.tsx"
-import { useReading } from "../reading.ts"
-import type { Run as Its } from "../types.ts"
-import { moment, words } from "../words.ts"
-
-interface Said {
-  readonly type: string
-  readonly timestamp: string
-  readonly payload: Readonly<Record<string, unknown>>
-}
-
-const speakers: Readonly<Record<string, string>> = { "rtf-user-transcription": "Callee", "rtf-bot-text": "Agent" }
-
-const eventsOf = ({ logs }: Its): ReadonlyArray<Said> => {
-  const { realtime_feedback_events: events } = logs ?? {}
-  // As `ConversationReport` writes them.
-  return Array.isArray(events) ? (events as ReadonlyArray<Said>) : []
-}
+import { Panel, Shown } from "#gateway/console/base/Parts.tsx"
+import { useReading } from "#gateway/console/base/reading.ts"
+import type { Run as Its } from "#gateway/console/base/types.ts"
+import { moment, words } from "#gateway/console/base/words.ts"
+import { spokenIn } from "./spoken.ts"
 
 const Transcript = ({ run }: { readonly run: Its }) => {
-  const lines = eventsOf(run).filter(({ payload: { text }, type }) => type in speakers && typeof text === "string")
+  const lines = spokenIn(run)
   if (lines.length === 0) return <p class="none">Nothing was said, or nothing of it is kept.</p>
   return (
     <ol class="transcript">
-      {lines.map(({ payload: { text }, timestamp, type }) => (
-        <li key={`${timestamp} ${type}`} class={type === "rtf-bot-text" ? "agent" : "callee"}>
-          <span class="speaker" title={moment(timestamp)}>
-            {speakers[type]}
+      {lines.map(({ at, speaker, text }) => (
+        <li key={`${at} ${speaker}`}>
+          <span class="speaker" title={moment(at)}>
+            {speaker}
           </span>{" "}
-          {String(text)}
+          {text}
         </li>
       ))}
     </ol>
@@ -62,10 +49,7 @@ export const Run = ({ agent, id }: { readonly agent: string; readonly id: string
             <h1>{its.name}</h1>
             <span>{moment(its.created_at)}</span>
           </header>
-          {its.recording_public_url === null ? null : (
-            // biome-ignore lint/a11y/useMediaCaption: the transcript stands below.
-            <audio controls preload="none" src={its.recording_public_url} />
-          )}
+          {its.recording_public_url === null ? null : <audio controls preload="none" src={its.recording_public_url} />}
           <Panel title="Conversation">
             <Transcript run={its} />
           </Panel>

@@ -1,7 +1,7 @@
 /** Signing in with an account or an API key. Either goes into a cookie that no script can read. */
 import { useSignal } from "@preact/signals"
 import type { TargetedSubmitEvent } from "preact"
-import { ask, Refused } from "../api.ts"
+import { ask, Refused } from "#gateway/console/base/api.ts"
 
 const keep = (headers: Readonly<Record<string, string>>) => ask("POST", "/auth/browser", undefined, headers)
 

@@ -1,5 +1,5 @@
 /** What a campaign's settings mean, in words. */
-import type { Campaign } from "../types.ts"
+import type { Campaign } from "#gateway/console/base/types.ts"
 
 type Settings = Pick<Campaign, "max_concurrency" | "rate_limit" | "retry_config" | "schedule_config">
 
@@ -7,7 +7,9 @@ const dayNames = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 
 const windowsOf = (schedule: Campaign["schedule_config"]): string => {
   if (schedule === null || !schedule.enabled) return "At any time"
-  const windows = schedule.slots.map(({ day_of_week: day, end_time: end, start_time: start }) => `${dayNames[day] ?? "?"} ${start} to ${end}`)
+  const windows = schedule.slots.map(
+    ({ day_of_week: day, end_time: end, start_time: start }) => `${dayNames[day] ?? "?"} ${start} to ${end}`
+  )
   return `${windows.join(", ")} (${schedule.timezone})`
 }
 

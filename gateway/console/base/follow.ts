@@ -1,8 +1,9 @@
 /**
  * What happens in the engine, as it happens: its stream of events, which goes on after the last event that was received. Whoever shows something asks for
- * it again when an event is about it. The stream says when it is cut off, and everything is read anew when it is back.
+ * it again when an event is about it. The stream says when it is cut off, and everything is read again when it is back.
  */
 import { signal } from "@preact/signals"
+import { now } from "./clock.ts"
 
 export interface Happened {
   readonly id: number
@@ -16,7 +17,7 @@ export interface Happened {
 /** `lost`: since when, in epoch milliseconds. */
 export const connection = signal<{ readonly state: "live" } | { readonly state: "lost"; readonly since: number }>({
   state: "lost",
-  since: Date.now()
+  since: now()
 })
 
 /** The newest events first. */
@@ -75,7 +76,7 @@ export const follow = (): (() => void) => {
     }
     for (const type of types) source.addEventListener(type, hear)
     source.onerror = () => {
-      if (connection.value.state === "live") connection.value = { state: "lost", since: Date.now() }
+      if (connection.value.state === "live") connection.value = { state: "lost", since: now() }
       // The browser gives up after an answer that is not a stream.
       if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, AGAIN_MILLIS)
     }

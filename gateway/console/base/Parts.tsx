@@ -2,9 +2,10 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
-import { Refused } from "../api.ts"
-import type { Reading } from "../reading.ts"
-import { ago, moment, type Standing, standingOf, words } from "../words.ts"
+import { Refused } from "./api.ts"
+import { now } from "./clock.ts"
+import type { Reading } from "./reading.ts"
+import { ago, moment, type Standing, standingOf, words } from "./words.ts"
 
 const marks: Readonly<Record<Standing, string>> = { good: "●", busy: "▶", waiting: "◌", bad: "✕", over: "■" }
 
@@ -17,21 +18,27 @@ export const State = ({ of }: { readonly of: string }) => {
   )
 }
 
-/** One clock for all times on the page. */
+/** Changes each second. */
 const useNow = () => {
-  const now = useSignal(Date.now())
+  const present = useSignal(now())
   useEffect(() => {
     const ticking = setInterval(() => {
-      now.value = Date.now()
+      present.value = now()
     }, 1000)
     return () => clearInterval(ticking)
   }, [])
-  return now.value
+  return present.value
 }
 
 export const When = ({ at }: { readonly at: string | null }) => {
-  const now = useNow()
-  return at === null ? <span class="none">-</span> : <time dateTime={at} title={moment(at)}>{ago(at, now)}</time>
+  const present = useNow()
+  return at === null ? (
+    <span class="none">-</span>
+  ) : (
+    <time dateTime={at} title={moment(at)}>
+      {ago(at, present)}
+    </time>
+  )
 }
 
 /** `share`: 0 to 1. */

@@ -1,0 +1,4 @@
+/** The browser's clock. */
+
+/** Epoch milliseconds. */
+export const now = (): number => Date.now()

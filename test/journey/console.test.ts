@@ -1,0 +1,110 @@
+/**
+ * The console as its users see it, in a real browser that can reach only this machine: signing in, a campaign that runs meanwhile, a pause, an engine that
+ * is killed and comes back, and a call. The callees' log shows what a click has done.
+ */
+import axe from "axe-core"
+import t, { type Test } from "tap"
+import { consolePages, ensureBuilt } from "#runtime/build.js"
+import { chromiumUnavailable, openPage, type Page } from "#test/support/chromium.ts"
+import { numbersOf, World } from "#test/support/engine.ts"
+import { until, untilTrue } from "#test/support/until.ts"
+
+t.setTimeout(1_800_000)
+const skip = (await chromiumUnavailable()) ?? false
+ensureBuilt(consolePages)
+
+/** What people with one disability or another could not use, in both schemes and two widths. */
+const barriers = async (page: Page): Promise<ReadonlyArray<string>> => {
+  const found: Array<string> = []
+  await page.evaluate(axe.source)
+  for (const width of [390, 1440])
+    for (const scheme of ["dark", "light"] as const) {
+      await page.appear(width, scheme)
+      const checked = `axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html)))`
+      const overflow = `document.documentElement.scrollWidth > innerWidth ? ["wider than the window"] : []`
+      for (const what of [...((await page.evaluate(checked)) as Array<string>), ...((await page.evaluate(overflow)) as Array<string>)])
+        found.push(`${width} ${scheme} ${what}`)
+    }
+  return found
+}
+const isAccessible = async (t: Test, page: Page, what: string) => t.strictSame(await barriers(page), [], `${what} keeps nobody out`)
+
+const link = (name: string) => `[...document.querySelectorAll("a")].find((a) => a.textContent === ${JSON.stringify(name)})`
+const follow = async (page: Page, name: string) => {
+  await until(`link to ${name}`, async () => (await page.evaluate(`${link(name)} !== undefined`)) || undefined)
+  await page.evaluate(`${link(name)}.click()`)
+}
+
+t.test("given the console in a browser", { skip }, async (t) => {
+  const world = await World.open(t, { emulator: { ringMillis: 50, talkMillis: 300 }, environment: { ORG_CONCURRENCY: "4" } })
+  const page = await openPage(t)
+  const { api, emulator, engine } = world
+
+  await t.test("when a wrong key is entered, and then the right one", async (t) => {
+    await page.open(`${engine.url}/console`)
+    await page.click("button.link")
+    await page.enter("input[name=key]", "dgr_not_a_key")
+    await page.click("button.main")
+    t.match(await page.text("[role=alert]"), "Invalid or expired API key", "then it says why the first is refused")
+    await isAccessible(t, page, "the page to sign in")
+    await page.enter("input[name=key]", world.apiKey)
+    await page.click("button.main")
+    t.equal(await page.text("h1", /Now/), "Now", "then what happens now is shown")
+    t.equal(await page.text(".connection", /Live/), "Live")
+    t.equal(
+      await page.evaluate("document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })"),
+      "{}",
+      "and no script can read the key"
+    )
+    t.match(page.complaints.splice(0), [/401/, /401/])
+  })
+
+  const numbers = numbersOf(300, ["11", "02"])
+  const { id } = await world.campaign(numbers, { name: "Renewals", max_concurrency: 2 })
+  await t.test("when a campaign is started elsewhere, and paused here", async (t) => {
+    await api.start(id)
+    t.match(await page.text(".panel td a", /Renewals/), "Renewals", "then it appears by itself")
+    await world.seen("ended", 3)
+    t.match(await page.text("table .figures", /[1-9]\d* reached/), /left$/, "with what has come of it")
+    await isAccessible(t, page, "what happens now")
+    await follow(page, "Renewals")
+    t.match(await page.text(".head", /running/), /Renewals/)
+    await page.text("tbody", /busy/)
+    await page.click(".act button")
+    await page.text(".head", /paused/)
+    const dialed = emulator.log.count("originate")
+    await untilTrue("end of all calls", () => emulator.live() === 0)
+    t.equal(emulator.log.count("originate"), dialed, "then nobody is dialed any more")
+    t.match(await page.text(".note"), /^At any time, at most 2 calls at once/)
+    await isAccessible(t, page, "a campaign")
+  })
+
+  await t.test("when a call is opened", async (t) => {
+    await follow(page, "Open")
+    await page.text("h2", /Conversation/)
+    t.match(await page.text("main", /Good morning/), /Agent\s+Good morning\./, "then what was said is shown")
+    await isAccessible(t, page, "a call")
+  })
+
+  await t.test("when the engine is killed and comes back", async (t) => {
+    await page.press("gc")
+    await page.text("h1", /Campaigns/)
+    await world.end()
+    t.match(await page.text(".connection", /Cut off/), /what is shown may be old/, "then the page says that it is cut off")
+    await world.launch({ PORT: new URL(engine.url).port })
+    await page.text(".connection", /Live/)
+    await world.campaign(numbers.slice(0, 1), { name: "Reminders" })
+    t.match(await page.text("main table", /Reminders/), /Renewals/, "and it goes on once the engine is back")
+    await isAccessible(t, page, "the list of campaigns")
+  })
+
+  await t.test("when its user signs out", async (t) => {
+    page.complaints.splice(0)
+    await page.evaluate(`document.querySelector("nav button.link").click()`)
+    t.match(await page.text("h1", /Trunkline/), "Trunkline")
+    await page.open(`${world.engine.url}/console#/campaigns`)
+    await page.text(".sign-in h1")
+    t.equal(await page.evaluate(`document.querySelector("table")`), null, "then nothing is shown to whoever comes next")
+  })
+  t.strictSame(page.elsewhere, [], "the browser asked no other machine for anything")
+})
