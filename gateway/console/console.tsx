@@ -4,40 +4,13 @@ import { render } from "preact"
 import { useEffect } from "preact/hooks"
 import { ask, isSignedOut, Refused } from "./base/api.ts"
 import "./console.css"
+import { caller } from "./base/caller.ts"
 import { connection, follow } from "./base/follow.ts"
-import { Campaign } from "./pages/Campaign.tsx"
-import { Campaigns } from "./pages/Campaigns.tsx"
-import { Now } from "./pages/Now.tsx"
-import { Run } from "./pages/Run.tsx"
+import { useKeys } from "./base/keys.ts"
+import { place } from "./base/router.ts"
+import type { Caller } from "./base/types.ts"
+import { pageOf, pages } from "./pages/pages.tsx"
 import { SignIn } from "./pages/SignIn.tsx"
-import { go, place } from "./base/router.ts"
-
-const Page = () => {
-  const [page = "", first, second] = place.value
-  if (page === "campaigns" && first !== undefined) return <Campaign key={first} id={first} />
-  if (page === "campaigns") return <Campaigns />
-  if (page === "runs" && first !== undefined && second !== undefined) return <Run key={second} agent={first} id={second} />
-  return <Now />
-}
-
-const pages = [
-  ["now", "Now", "n"],
-  ["campaigns", "Campaigns", "c"]
-] as const
-
-/** `g` and then the page's letter goes there, unless something is being typed. */
-const useKeys = () =>
-  useEffect(() => {
-    let isGoing = false
-    const press = ({ ctrlKey, key, metaKey, target }: KeyboardEvent) => {
-      if (ctrlKey || metaKey || (target instanceof HTMLElement && target.matches("input, textarea, select"))) return
-      const [page] = isGoing ? (pages.find(([, , letter]) => letter === key) ?? []) : []
-      if (page !== undefined) go(page)
-      isGoing = key === "g"
-    }
-    addEventListener("keydown", press)
-    return () => removeEventListener("keydown", press)
-  }, [])
 
 const Connection = () =>
   connection.value.state === "live" ? (
@@ -48,32 +21,36 @@ const Connection = () =>
     </output>
   )
 
+const letters = new Map(pages.map(({ letter, path }) => [letter, path]))
+
 const Frame = ({ signOut }: { readonly signOut: () => void }) => {
   useEffect(follow, [])
-  useKeys()
+  useKeys(letters)
   const [page = ""] = place.value
+  const present = pages.find(({ path }) => path === page)?.path ?? "now"
   return (
     <>
       <nav aria-label="Pages">
         <a class="name" href="#/now">
           Trunkline
         </a>
-        {pages.map(([path, name, letter]) => (
-          <a key={path} href={`#/${path}`} aria-current={(page === "" ? "now" : page) === path ? "page" : undefined} title={`g ${letter}`}>
+        {pages.map(({ letter, name, path }) => (
+          <a key={path} href={`#/${path}`} aria-current={present === path ? "page" : undefined} title={`g ${letter}`}>
             {name}
           </a>
         ))}
         <Connection />
+        <span class="caller">{caller.value?.email ?? "API key"}</span>
         <button type="button" class="link" onClick={signOut}>
           Sign out
         </button>
       </nav>
-      <main>
-        <Page />
-      </main>
+      <main>{pageOf(place.value)}</main>
     </>
   )
 }
+
+const AGAIN_MILLIS = 1000
 
 /** Whether the cookie is still good is known once the API has been asked. */
 const Console = () => {
@@ -81,9 +58,11 @@ const Console = () => {
   const look = async () => {
     isSignedOut.value = false
     try {
-      await ask("GET", "/organizations/context")
+      caller.value = await ask<Caller>("GET", "/auth/browser")
     } catch (cause) {
+      // Signed out, or the engine cannot answer at the moment.
       if (!(cause instanceof Refused)) throw cause
+      if (cause.status !== 401) return void setTimeout(look, AGAIN_MILLIS)
     }
     isKnown.value = true
   }
@@ -91,11 +70,12 @@ const Console = () => {
     // An API key cannot log out, and has no need to.
     await ask("POST", "/auth/logout").catch(() => {})
     await ask("DELETE", "/auth/browser")
+    caller.value = undefined
     isSignedOut.value = true
   }
   useEffect(() => void look(), [])
   if (isSignedOut.value) return <SignIn signedIn={look} />
-  return isKnown.value ? <Frame signOut={signOut} /> : null
+  return isKnown.value ? <Frame signOut={signOut} /> : <p class="none">Loading</p>
 }
 
 const root = document.getElementById("app")

@@ -1,13 +1,14 @@
 /** /api/v1/user/sessions, /api/v1/user/password, the cookie of a browser, and logging out. */
 import { Effect } from "effect"
 import Type from "typebox"
+import { OrganizationSettings } from "#core/organization/OrganizationSettings.ts"
 import { Users } from "#core/organization/Users.ts"
 import { loggedIn } from "#gateway/request/loggedIn.ts"
 import { sessionCookie } from "#gateway/http/sessionCookie.ts"
 import { optional } from "#gateway/request/Field.ts"
 import { type Route, route, tagged } from "#gateway/request/Route.ts"
 import { Changed, changed } from "#gateway/wire/ApiKey.ts"
-import { ChangePassword, openSessionWire, SessionList, SessionPath } from "#gateway/wire/Session.ts"
+import { CallerWire, callerWire, ChangePassword, openSessionWire, SessionList, SessionPath } from "#gateway/wire/Session.ts"
 
 const ends = "Its token is refused from then on, and event connections that use it are closed within half a minute."
 
@@ -23,7 +24,23 @@ const withCookie =
       return answer.status === 200 ? { ...answer, headers: [...answer.headers, ["set-cookie", cookie]] } : answer
     })
 
-const browserRoutes: ReadonlyArray<Route> = [
+const browserRoutes: ReadonlyArray<Route<OrganizationSettings | Users>> = [
+  route({
+    method: "get",
+    path: "/api/v1/auth/browser",
+    name: "getCaller",
+    summary: "Read who is signed in, and what they may do",
+    description: "For pages: what somebody's role or scopes do not allow need not be shown to them. 401 if nobody is signed in.",
+    success: CallerWire,
+    errors: ["UserNotFound"],
+    handle: ({ caller }) =>
+      Effect.gen(function* () {
+        const { timezone } = yield* OrganizationSettings.use((_) => _.preferences(caller.organizationId))
+        const { userId } = caller
+        const user = userId === undefined ? undefined : yield* Users.use((_) => _.get(userId))
+        return callerWire(caller, user, timezone)
+      })
+  }),
   {
     ...route({
       method: "post",

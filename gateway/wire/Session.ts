@@ -1,9 +1,12 @@
 /** A user's sessions and password. */
 import Type, { type Static } from "typebox"
 import type { Caller } from "#core/organization/Caller.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import { scopes } from "#core/organization/Scope.ts"
 import type { OpenSession, SessionId } from "#core/organization/Session.ts"
-import { Password } from "./Account.ts"
-import { instant } from "#gateway/request/Field.ts"
+import type { User } from "#core/organization/User.ts"
+import { Password, RoleWire } from "./Account.ts"
+import { id, instant, nullable, orNull } from "#gateway/request/Field.ts"
 
 const Id = Type.Unsafe<SessionId>(Type.String({ format: "uuid" }))
 
@@ -37,3 +40,26 @@ export const ChangePassword = Type.Object(
   { current_password: Type.String({ format: "password", maxLength: 256 }), new_password: Password },
   { title: "ChangePassword" }
 )
+
+export const CallerWire = Type.Object(
+  {
+    email: nullable(Type.String({ description: "Null for a key that belongs to no user, such as the first one." })),
+    organization_id: id<OrganizationId>(),
+    role: RoleWire,
+    scopes: nullable(Type.Array(Type.Enum([...scopes]), { description: "What the key may be used for. Null: whatever the role allows." })),
+    timezone: nullable(Type.String({ description: "The organization's, an IANA name; null if none is set." }))
+  },
+  { title: "Caller" }
+)
+
+export const callerWire = (
+  { organizationId, role, scopes: granted }: Caller,
+  user: User | undefined,
+  timezone: string | null
+): Static<typeof CallerWire> => ({
+  email: orNull(user?.email),
+  organization_id: organizationId,
+  role,
+  scopes: granted === undefined ? null : [...granted],
+  timezone
+})

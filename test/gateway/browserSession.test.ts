@@ -18,10 +18,11 @@ const from = (cookie: string, origin?: string): Sent => {
   return { key: null, headers: { cookie: `theme=dark; ${pair}`, ...(origin === undefined ? {} : { origin }) } }
 }
 
-for (const [what, credential] of [
-  ["an API key", async () => ({ key: await makeKey() })],
+for (const [what, email, credential] of [
+  ["an API key", null, async () => ({ key: await makeKey() })],
   [
     "an account",
+    "ada@example.org",
     async () => {
       const { json } = await ask("POST", "/auth/signup", { email: "ada@example.org", password: "correct horse" }, { key: null })
       return { key: null, headers: { authorization: `Bearer ${(json as { readonly token: string }).token}` } } // The answer was checked against its schema.
@@ -32,7 +33,9 @@ for (const [what, credential] of [
     const cookie = await signedIn(await credential())
     t.match(cookie, /^trunkline=[\w.-]+; Path=\/api\/v1; HttpOnly; SameSite=Strict; Max-Age=2592000$/, "then no script can read the cookie")
     const create = (sent: Sent) => ask("POST", "/folder/", { name: "Leads" }, sent)
-    t.equal((await ask("GET", "/organizations/context", undefined, from(cookie))).status, 200, "and pages of the engine need nothing else")
+    const { json, status } = await ask("GET", "/auth/browser", undefined, from(cookie))
+    t.equal(status, 200, "and pages of the engine need nothing else")
+    t.match(json, { email, role: "owner", scopes: null, timezone: null }, "to learn who is signed in")
     t.equal((await create(from(cookie, own))).status, 200, "also to change something")
     for (const [origin, where] of [
       [`http://127.0.0.1:${api.port + 1}`, "another port"],

@@ -2,15 +2,16 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
-import { Refused } from "./api.ts"
+import { reasonOf } from "./api.ts"
 import { now } from "./clock.ts"
 import type { Reading } from "./reading.ts"
-import { ago, moment, type Standing, standingOf, words } from "./words.ts"
+import { ago, moments, type Standing, standingOf, words } from "./words.ts"
 
 const marks: Readonly<Record<Standing, string>> = { good: "●", busy: "▶", waiting: "◌", bad: "✕", over: "■" }
 
-export const State = ({ of }: { readonly of: string }) => {
-  const standing = standingOf(of)
+/** `as`: how it stands, if its name does not tell. */
+export const State = ({ as, of }: { readonly as?: Standing; readonly of: string }) => {
+  const standing = as ?? standingOf(of)
   return (
     <span class={`state ${standing}`}>
       <span aria-hidden="true">{marks[standing]}</span> {words(of)}
@@ -35,7 +36,7 @@ export const When = ({ at }: { readonly at: string | null }) => {
   return at === null ? (
     <span class="none">-</span>
   ) : (
-    <time dateTime={at} title={moment(at)}>
+    <time dateTime={at} title={moments(at)}>
       {ago(at, present)}
     </time>
   )
@@ -48,51 +49,99 @@ export const Bar = ({ label, share }: { readonly label: string; readonly share: 
   </span>
 )
 
-export const Panel = ({ children, title }: { readonly children: ComponentChildren; readonly title: string }) => (
+interface PanelProps {
+  readonly children: ComponentChildren
+  readonly title: string
+  /** Beside the title. */
+  readonly more?: ComponentChildren
+}
+export const Panel = ({ children, more, title }: PanelProps) => (
   <section class="panel">
-    <h2>{title}</h2>
+    <header class="head">
+      <h2>{title}</h2>
+      {more}
+    </header>
     {children}
   </section>
 )
 
-/** What was read, or why it could not be. */
+export const Fault = ({ children }: { readonly children: ComponentChildren }) => (
+  <p role="alert" class="fault">
+    {children}
+  </p>
+)
+
+/** What was read, or why it could not be. What was read before stays. */
 export function Shown<A>({ of, show }: { readonly of: Reading<A>; readonly show: (value: A) => ComponentChildren }) {
   const { error, renew, value } = of
   return (
     <>
       {error.value === undefined ? null : (
-        <p role="alert" class="fault">
+        <Fault>
           {error.value}{" "}
           <button type="button" onClick={renew}>
             Try again
           </button>
-        </p>
+        </Fault>
       )}
       {value.value === undefined ? error.value === undefined && <p class="none">Loading</p> : show(value.value)}
     </>
   )
 }
 
-/** A button that does something in the engine, and says why if it is refused. */
-export const Act = ({ act, label }: { readonly act: () => Promise<unknown>; readonly label: string }) => {
+/** Whether something is being done in the engine, and why it was refused. */
+export const useAct = (act: () => Promise<unknown>) => {
   const isActing = useSignal(false)
   const refused = useSignal<string | undefined>(undefined)
-  const press = async () => {
+  /** Resolves with whether it was done. */
+  const press = async (): Promise<boolean> => {
     isActing.value = true
     refused.value = undefined
     try {
       await act()
+      return true
     } catch (cause) {
-      refused.value = cause instanceof Refused ? cause.message : String(cause)
+      refused.value = reasonOf(cause)
+      return false
+    } finally {
+      isActing.value = false
     }
-    isActing.value = false
   }
+  return { isActing, press, refused }
+}
+
+interface ActProps {
+  readonly act: () => Promise<unknown>
+  readonly label: string
+  readonly isMain?: boolean
+}
+
+/** A button that does something in the engine, and says why if it is refused. */
+export const Act = ({ act, isMain = false, label }: ActProps) => {
+  const { isActing, press, refused } = useAct(act)
   return (
     <span class="act">
-      <button type="button" disabled={isActing.value} onClick={press}>
+      <button type="button" class={isMain ? "main" : ""} disabled={isActing.value} onClick={press}>
         {label}
       </button>
       {refused.value === undefined ? null : <span role="alert">{refused.value}</span>}
+    </span>
+  )
+}
+
+/** A text, and a button that copies it. */
+export const Copied = ({ text }: { readonly text: string }) => {
+  const isCopied = useSignal(false)
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    isCopied.value = true
+  }
+  return (
+    <span class="copied">
+      <code>{text}</code>{" "}
+      <button type="button" onClick={copy}>
+        {isCopied.value ? "Copied" : "Copy"}
+      </button>
     </span>
   )
 }

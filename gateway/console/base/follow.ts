@@ -4,15 +4,7 @@
  */
 import { signal } from "@preact/signals"
 import { now } from "./clock.ts"
-
-export interface Happened {
-  readonly id: number
-  readonly type: string
-  /** Such as `campaigns/7`. */
-  readonly subject: string
-  readonly data: Readonly<Record<string, unknown>>
-  readonly created_at: string
-}
+import type { Happened } from "./types.ts"
 
 /** `lost`: since when, in epoch milliseconds. */
 export const connection = signal<{ readonly state: "live" } | { readonly state: "lost"; readonly since: number }>({
@@ -37,27 +29,28 @@ const tell = (event: Happened | undefined): void => {
   for (const listener of listeners) listener(event)
 }
 
-/** The types that the API knows: server-sent events with a name reach only listeners for that name. */
-const types = [
-  "campaign.created",
-  "campaign.started",
-  "campaign.paused",
-  "campaign.resumed",
-  "campaign.completed",
-  "campaign.failed",
-  "campaign.redialed",
-  "run.answered",
-  "run.completed",
-  "contact.opted_out",
-  "contact.callback_agreed",
-  "storage.full",
-  "events.gap"
-]
+/** All types: server-sent events with a name reach only listeners for that name. */
+const types: Readonly<Record<Happened["type"], true>> = {
+  "campaign.created": true,
+  "campaign.started": true,
+  "campaign.paused": true,
+  "campaign.resumed": true,
+  "campaign.completed": true,
+  "campaign.failed": true,
+  "campaign.redialed": true,
+  "run.answered": true,
+  "run.completed": true,
+  "contact.opted_out": true,
+  "contact.callback_agreed": true,
+  "storage.full": true,
+  "webhook.test": true,
+  "events.gap": true
+}
 const AGAIN_MILLIS = 1000
 
 /** Follows until the result is called. */
 export const follow = (): (() => void) => {
-  let lastId: string | undefined
+  let lastId = ""
   let source: EventSource | undefined
   let again: ReturnType<typeof setTimeout> | undefined
   const hear = (message: MessageEvent<string>) => {
@@ -68,13 +61,12 @@ export const follow = (): (() => void) => {
     tell(event.type === "events.gap" ? undefined : event)
   }
   const open = () => {
-    const after = lastId === undefined ? "" : `?last_event_id=${lastId}`
-    source = new EventSource(`/api/v1/events/stream${after}`)
+    source = new EventSource(`/api/v1/events/stream${lastId === "" ? "" : `?last_event_id=${lastId}`}`)
     source.onopen = () => {
       connection.value = { state: "live" }
       tell(undefined)
     }
-    for (const type of types) source.addEventListener(type, hear)
+    for (const type of Object.keys(types)) source.addEventListener(type, hear)
     source.onerror = () => {
       if (connection.value.state === "live") connection.value = { state: "lost", since: now() }
       // The browser gives up after an answer that is not a stream.

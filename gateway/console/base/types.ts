@@ -1,13 +1,15 @@
 /** What the console reads, as the API declares it. */
 import type { Static } from "typebox"
-import type { UserWire } from "#gateway/wire/Account.ts"
 import type { CampaignListWire, CampaignProgressWire, CampaignWire } from "#gateway/wire/Campaign.ts"
 import type { ContactListWire } from "#gateway/wire/Contact.ts"
+import type { EventWire } from "#gateway/wire/Event.ts"
 import type { QuotasWire } from "#gateway/wire/Quota.ts"
 import type { RunWire } from "#gateway/wire/Run.ts"
+import type { CallerWire } from "#gateway/wire/Session.ts"
 import type { TrunkList } from "#gateway/wire/Health.ts"
 
-export type User = Static<typeof UserWire>
+export type Caller = Static<typeof CallerWire>
+export type Happened = Static<typeof EventWire>
 export type Campaign = Static<typeof CampaignWire>
 export type Campaigns = Static<typeof CampaignListWire>
 export type Progress = Static<typeof CampaignProgressWire>

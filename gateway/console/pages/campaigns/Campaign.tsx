@@ -1,10 +1,10 @@
 /** One campaign: how far it is, what can be done with it, its contacts and its log. */
 import { ask } from "#gateway/console/base/api.ts"
-import type { Happened } from "#gateway/console/base/follow.ts"
 import { Act, Bar, Panel, Shown, State, When } from "#gateway/console/base/Parts.tsx"
 import { useReading } from "#gateway/console/base/reading.ts"
-import type { Campaign as Its, Contacts as ContactPage, Progress } from "#gateway/console/base/types.ts"
-import { figure, moment, words } from "#gateway/console/base/words.ts"
+import { type Column, Table } from "#gateway/console/base/Table.tsx"
+import type { Campaign as Its, Contacts as ContactPage, Happened, Progress } from "#gateway/console/base/types.ts"
+import { figure, words } from "#gateway/console/base/words.ts"
 import { limitsOf } from "./limits.ts"
 
 /** What a person may do next, in each state. */
@@ -51,6 +51,15 @@ const Figures = ({ id }: { readonly id: string }) => {
   )
 }
 
+const contactColumns: ReadonlyArray<Column<ContactPage["contacts"][number]>> = [
+  { name: "Row", isNumber: true, show: ({ row_number: row }) => row },
+  { name: "Number", show: ({ phone_number: number }) => number },
+  { name: "State", show: ({ state }) => words(state) },
+  { name: "Last outcome", show: ({ last_outcome: outcome }) => (outcome === null ? "" : words(outcome)) },
+  { name: "Due", show: ({ due_at: due }) => (due === null ? "" : <When at={due} />) },
+  { name: "Call", show: ({ run }) => (run === null ? "" : <a href={`#/runs/${run.workflow_id}/${run.id}`}>Open</a>) }
+]
+
 const Contacts = ({ id }: { readonly id: string }) => {
   const contacts = useReading<ContactPage>(`/campaign/${id}/contacts?limit=100`, isAbout(id))
   return (
@@ -58,32 +67,7 @@ const Contacts = ({ id }: { readonly id: string }) => {
       <Shown
         of={contacts}
         show={({ contacts }) => (
-          <table>
-            <thead>
-              <tr>
-                <th scope="col" class="number">
-                  Row
-                </th>
-                <th scope="col">Number</th>
-                <th scope="col">State</th>
-                <th scope="col">Last outcome</th>
-                <th scope="col">Due</th>
-                <th scope="col">Call</th>
-              </tr>
-            </thead>
-            <tbody>
-              {contacts.map(({ due_at: due, last_outcome: outcome, phone_number: number, row_number: row, run, state }) => (
-                <tr key={row}>
-                  <td class="number">{row}</td>
-                  <td>{number}</td>
-                  <td>{words(state)}</td>
-                  <td>{outcome === null ? "" : words(outcome)}</td>
-                  <td>{due === null ? "" : <When at={due} />}</td>
-                  <td>{run === null ? "" : <a href={`#/runs/${run.workflow_id}/${run.id}`}>Open</a>}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table label="Contacts" columns={contactColumns} rows={contacts} keyOf={({ row_number: row }) => row} empty="None." />
         )}
       />
     </Panel>
@@ -98,10 +82,7 @@ const Log = ({ logs }: Pick<Its, "logs">) => (
       <ol class="log">
         {logs.toReversed().map(({ event, level, message, ts }) => (
           <li key={`${ts} ${event}`} class={level}>
-            <time dateTime={ts} title={moment(ts)}>
-              <When at={ts} />
-            </time>{" "}
-            {message}
+            <When at={ts} /> {message}
           </li>
         ))}
       </ol>
