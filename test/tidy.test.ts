@@ -265,7 +265,7 @@ const banned: ReadonlyArray<Banned> = [
   { what: "a path of somebody's machine", pattern: /(^|[^\w.*/-])\/(home|Users|root|work)\/[\w.]/, where: everywhere },
   { what: "the system clock: use Clock", pattern: /\bDate\.now\(|\bnew Date\(\)/, where: isNotBrowserClock },
   { what: "unseeded chance: use Random or node:crypto", pattern: /\bMath\.random\(/, where: isProduct },
-  { what: "the console: use Effect.log", pattern: /\bconsole\.\w/, where: isProduct },
+  { what: "the console: use Effect.log", pattern: /\bconsole\.(debug|error|info|log|trace|warn)\b/, where: isProduct },
   { what: "the environment outside of runtime/config/config.ts", pattern: /\bprocess\.env\b/, where: readsNoEnvironment },
   {
     what: "all of @effect/platform-node, Redis and HTTP clients included: import one of its modules",

@@ -1,11 +1,16 @@
 /** What the console reads, as the API declares it. */
 import type { Static } from "typebox"
+import type { AgentListItem, AgentName as AgentNameWire, AgentWire } from "#gateway/wire/Agent.ts"
+import type { AgentTemplateWire } from "#gateway/wire/AgentTemplate.ts"
+import type { AgentVersionWire } from "#gateway/wire/AgentVersion.ts"
 import type { CampaignListWire, CampaignProgressWire, CampaignWire } from "#gateway/wire/Campaign.ts"
 import type { ContactListWire } from "#gateway/wire/Contact.ts"
 import type { EventWire } from "#gateway/wire/Event.ts"
+import type { NodeTypeList } from "#gateway/wire/NodeType.ts"
 import type { QuotasWire } from "#gateway/wire/Quota.ts"
-import type { RunWire } from "#gateway/wire/Run.ts"
+import type { RunPageWire, RunWire } from "#gateway/wire/Run.ts"
 import type { CallerWire } from "#gateway/wire/Session.ts"
+import type { TextChatWire } from "#gateway/wire/TextChat.ts"
 import type { TrunkList } from "#gateway/wire/Health.ts"
 
 export type Caller = Static<typeof CallerWire>
@@ -17,3 +22,11 @@ export type Contacts = Static<typeof ContactListWire>
 export type Quotas = Static<typeof QuotasWire>
 export type Run = Static<typeof RunWire>
 export type Trunks = Static<typeof TrunkList>
+export type Runs = Static<typeof RunPageWire>
+export type Agent = Static<typeof AgentWire>
+export type AgentItem = Static<typeof AgentListItem>
+export type AgentName = Static<typeof AgentNameWire>
+export type AgentTemplate = Static<typeof AgentTemplateWire>
+export type AgentVersion = Static<typeof AgentVersionWire>
+export type TextChat = Static<typeof TextChatWire>
+export type NodeTypes = Static<typeof NodeTypeList>

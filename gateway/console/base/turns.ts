@@ -1,0 +1,60 @@
+/**
+ * Readings one after another, with a pause between them: a campaign with many calls a second costs the engine one request a second and part of a page,
+ * and a page that nobody sees costs it none. What is wanted several times while one runs is read once more.
+ */
+const PAUSE_MILLIS = 1000
+
+export class Turns {
+  readonly #read: (isOver: () => boolean) => Promise<void>
+  #isRunning = false
+  #isWanted = false
+  #isOver = false
+  #endPause = () => {}
+
+  constructor(read: (isOver: () => boolean) => Promise<void>) {
+    this.#read = read
+  }
+
+  want(): void {
+    this.#isWanted = true
+    if (!this.#isRunning) void this.#run()
+  }
+
+  /** Without the pause: somebody waits for what they have just done. */
+  wantNow(): void {
+    this.want()
+    this.#endPause()
+  }
+
+  end(): void {
+    this.#isOver = true
+    this.#endPause()
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    while (this.#isWanted && !this.#isOver) {
+      await seen()
+      this.#isWanted = false
+      if (!this.#isOver) await this.#read(() => this.#isOver)
+      if (!this.#isOver) await this.#pause()
+    }
+    this.#isRunning = false
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = setTimeout(resolve, PAUSE_MILLIS)
+      this.#endPause = () => {
+        clearTimeout(waiting)
+        resolve()
+      }
+    })
+  }
+}
+
+/** Resolves while somebody can see the page. */
+const seen = (): Promise<void> =>
+  document.hidden
+    ? new Promise((resolve) => document.addEventListener("visibilitychange", () => resolve(), { once: true }))
+    : Promise.resolve()
