@@ -6,7 +6,7 @@ import type { GraphProblem } from "./Agent.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { type Fault, fault, fieldRequired, firstOf, gathered } from "#core/Problem.ts"
 import { nodeTypeOf } from "./NodeTypes.ts"
-import { requiredVariables } from "./Template.ts"
+import { requiredVariables, variablesIn } from "./Template.ts"
 import { triggerProblems } from "./TriggerPath.ts"
 import { longestCallSeconds } from "./AgentConfigurations.ts"
 
@@ -195,6 +195,17 @@ export const requiredVariablesOf = (definition: JsonObject): ReadonlyArray<strin
     .map(({ data }) => textOf(data["prompt"]) ?? "")
   const speeches = partsOf(definition, "edges").map(({ data }) => speechOf(data))
   return [...new Set([...prompts, greetingOf(definition) ?? "", ...speeches].flatMap(requiredVariables))].sort()
+}
+
+/** The names that any text of the nodes and edges inserts, with a default or without. */
+export const variablesUsedBy = ({ edges, nodes }: JsonObject): ReadonlySet<string> => {
+  const names = new Set<string>()
+  const read = (value: unknown): void => {
+    if (typeof value === "string") for (const name of variablesIn(value)) names.add(name)
+    if (typeof value === "object" && value !== null) Object.values(value).forEach(read)
+  }
+  read([nodes, edges])
+  return names
 }
 
 /** The longest that a call of the agent may last. */

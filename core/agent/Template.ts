@@ -115,6 +115,10 @@ export const requiredVariables = (template: string): ReadonlyArray<string> => {
   return [...names]
 }
 
+/** The variables that a template inserts, without those of the engine: of `{{ initial_context.x }}` and `{{ x.y }}`, it is `x`. */
+export const variablesIn = (template: string): ReadonlyArray<string> =>
+  [...template.matchAll(placeholder)].flatMap(([, path = ""]) => path.replace(/^initial_context\./, "").split(".")[0] ?? [])
+
 /** What a placeholder with this filter shows in place of a missing value. */
 export const fallback = (path: string, filter: string): string => {
   if (filter === "fallback") return inWords(path)

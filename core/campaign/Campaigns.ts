@@ -2,47 +2,35 @@
  * The operations on campaigns. Every change of state is one statement that names the state it leaves and writes the log. The campaign's owner
  * is told after the commit, and a pause waits until no node can dial for the campaign any more.
  */
-import { Clock, Context, Effect, Layer, type Stream } from "effect"
+import { Context, Effect, Layer, type Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { AgentArchived, type AgentNotFound, type AgentUnpublished } from "#core/agent/Agent.ts"
+import { AgentArchived, type AgentUnpublished } from "#core/agent/Agent.ts"
 import { finished } from "#core/agent/Callable.ts"
 import { requiredVariablesOf } from "#core/agent/AgentGraph.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { Compatibility } from "#core/Compatibility.ts"
-import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import type { CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { JsonObject } from "#core/Json.ts"
 import { Deafness } from "#core/model/Deafness.ts"
 import type { QuotaFull } from "#core/organization/Quota.ts"
-import { hasRoom, within } from "#core/organization/QuotaStore.ts"
 import { Signals, type StopUnconfirmed } from "#core/Signals.ts"
-import { type Extensions, noExtensions } from "#core/telephony/Extensions.ts"
+import type { Extensions } from "#core/telephony/Extensions.ts"
 import { ready, type TelephonyConfigNotFound, type TelephonyNotReady } from "#core/telephony/TelephonyConfig.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import { CampaignNotFound, CampaignNotReady, type CampaignState, CampaignStateConflict, shownState } from "./Campaign.ts"
-import type { FilesAway } from "#core/FilesAway.ts"
-import { ContactSource, type SourceNotFound, type SourceRefused, type SourceVariables } from "#core/contact/ContactSource.ts"
+import { ContactSource, type SourceVariables } from "#core/contact/ContactSource.ts"
 import type { CampaignProgress } from "./CampaignProgress.ts"
 import * as store from "./CampaignStore.ts"
 import { type CampaignDefaults, campaignDefaults } from "./CampaignDefaults.ts"
 import { type CampaignChanges, changedColumns, storedChanges } from "./CampaignSettings.ts"
-import { importContacts } from "#core/contact/ContactImport.ts"
 import { allContacts, type ContactsNotUnknown, listContacts, markContacts } from "./Contacts.ts"
+import type { ListCheck } from "#core/contact/ListCheck.ts"
 import type { Contact, ContactFilter, ContactMark, ContactSelection } from "#core/contact/Contact.ts"
 import type { NewRedial, RedialRefused } from "./Redial.ts"
 import { redial } from "./Redials.ts"
-import { complete } from "./RetryPolicy.ts"
+import { check, create, type ListToCheck, type NewCampaign, type NotChecked, type NotCreated } from "./Creation.ts"
 
 export type { CampaignSelection, LoggedCampaign } from "./CampaignStore.ts"
-
-export interface NewCampaign extends CampaignChanges {
-  readonly name: string
-  readonly agentId: AgentId
-  readonly sourceType: "csv"
-  readonly sourceId: string
-  readonly telephonyConfigurationId?: TelephonyConfigId | undefined
-  /** A UUID. If a campaign was already created with it, that one is returned and none is created. */
-  readonly creationId?: string | undefined
-}
 
 /** A campaign, with warnings about settings that cannot take full effect. */
 export interface AdvisedCampaign extends store.LoggedCampaign {
@@ -53,16 +41,6 @@ const wholeList: store.CampaignSelection = { limit: 1000, offset: 0 }
 
 /** Dial requests per second of a new campaign that sets no rate of its own. */
 export const DefaultRateLimit = Context.Reference<number>("core/campaign/DefaultRateLimit", { defaultValue: () => 1 })
-
-type NotCreated =
-  | AgentNotFound
-  | AgentArchived
-  | FilesAway
-  | QuotaFull
-  | SourceNotFound
-  | SourceRefused
-  | TelephonyConfigNotFound
-  | TelephonyNotReady
 
 type StartRefused =
   | CampaignNotFound
@@ -78,6 +56,8 @@ export class Campaigns extends Context.Service<
   {
     /** Reads the whole list of contacts. A refusal leaves nothing behind. */
     readonly create: (organizationId: OrganizationId, campaign: NewCampaign) => Effect.Effect<AdvisedCampaign, NotCreated>
+    /** Says what creating a campaign from a list would come to. Creates nothing. */
+    readonly checkList: (organizationId: OrganizationId, list: ListToCheck) => Effect.Effect<ListCheck, NotChecked>
     /** Newest first, each with ten log entries. At most a thousand unless a limit is given. */
     readonly list: (
       organizationId: OrganizationId,
@@ -168,6 +148,7 @@ export class Campaigns extends Context.Service<
           const id = made ?? (yield* create(ports, organizationId, campaign))
           return yield* Effect.orDie(advised(organizationId, id))
         }),
+        checkList: Effect.fn("Campaigns.checkList")((organizationId, list) => check(ports, organizationId, list)),
         list: Effect.fn("Campaigns.list")((organizationId, selection) =>
           Effect.orDie(store.list(sql, organizationId, { ...wholeList, ...selection }))
         ),
@@ -225,52 +206,10 @@ const conflict = Effect.fnUntraced(function* (action: keyof typeof possibleIn, s
   return yield* new CampaignStateConflict({ action, state: shownState(state, compatibility), expected })
 })
 
-const create = Effect.fnUntraced(
-  function* (ports: Ports, organizationId: OrganizationId, campaign: NewCampaign) {
-    const { sql, source } = ports
-    const agent = yield* ports.agents.get(organizationId, campaign.agentId)
-    if (agent.status === "archived") return yield* new AgentArchived({ id: agent.id })
-    const required = requiredVariablesOf(agent.definition)
-    // An organization without room for a single contact is refused before its list is read.
-    yield* hasRoom(sql, organizationId, "rows")
-    const records = yield* source.read(organizationId, campaign.sourceId)
-    const extensions = yield* extensionsOf(ports.configs, organizationId, campaign.telephonyConfigurationId)
-    return yield* sql.withTransaction(
-      Effect.gen(function* () {
-        const rateLimit = campaign.rateLimit ?? ports.rateLimit
-        const settings = { ...storedChanges(campaign), name: campaign.name, rateLimit, retry: complete(campaign.retry) }
-        const [row] = yield* store.insert(sql, { ...campaign, organizationId }, settings)
-        if (row === undefined) return yield* Effect.die("An inserted campaign was not returned")
-        const { hash, summary, variables } = yield* importContacts(sql, { organizationId, id: row.id }, records, required ?? [], extensions)
-        const telephonyConfigurationId = yield* chosenConfig(ports.configs, organizationId, campaign.telephonyConfigurationId)
-        const warnings = required === undefined ? [...summary.warnings, unsearchable] : summary.warnings
-        const lastSyncedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
-        const sync: store.StoredSync = { status: "completed", lastSyncedAt, error: null, ...summary, warnings, variables }
-        yield* store.settle(sql, organizationId, row.id, { hash, sync, telephonyConfigurationId })
-        yield* within(sql, organizationId, "rows", summary.accepted)
-        yield* records.keep
-        return row.id
-      })
-    )
-  },
-  Effect.scoped,
-  Effect.catchTag("SqlError", Effect.die)
-)
-
 const warningsOf = ({ maxConcurrency }: store.LoggedCampaign, limit: number): ReadonlyArray<string> =>
   maxConcurrency === undefined || maxConcurrency <= limit
     ? []
     : [`max_concurrency (${maxConcurrency}) is above the organization's limit (${limit}): no more than ${limit} calls will be up at once.`]
-
-const unsearchable = "The agent's definition could not be searched for template variables."
-
-/** If none is named, the current default is stored for good. If there is no default, one is looked for when the campaign starts. */
-const chosenConfig = (configs: TelephonyConfigs["Service"], organizationId: OrganizationId, id: TelephonyConfigId | undefined) =>
-  configs.resolve(organizationId, id).pipe(
-    Effect.flatMap(ready),
-    Effect.map((config): TelephonyConfigId | undefined => config.id),
-    Effect.catchTag("TelephonyNotConfigured", () => Effect.succeed(undefined))
-  )
 
 const run = Effect.fnUntraced(function* (ports: Ports, organizationId: OrganizationId, id: CampaignId, action: keyof typeof startable) {
   const { signals, sql } = ports
@@ -297,13 +236,6 @@ const run = Effect.fnUntraced(function* (ports: Ports, organizationId: Organizat
 
 /** A node with an edge waits for an answer. */
 const asksQuestions = ({ edges }: JsonObject): boolean => Array.isArray(edges) && edges.length > 0
-
-/** The extensions that a new list may contain. Errors of the configuration are reported once the list has been read. */
-const extensionsOf = (configs: TelephonyConfigs["Service"], organizationId: OrganizationId, id: TelephonyConfigId | undefined) =>
-  configs.resolve(organizationId, id).pipe(
-    Effect.map((config): Extensions => config.extensions),
-    Effect.orElseSucceed(() => noExtensions)
-  )
 
 const rowsNamed = 5
 

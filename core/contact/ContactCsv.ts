@@ -16,16 +16,26 @@ import {
   readNumber,
   shown as shownNumber
 } from "#core/telephony/WrittenNumber.ts"
+import {
+  duplicatePhones,
+  emptyVariable,
+  formatFault,
+  invalidPhones,
+  makeLists,
+  maxCellLength,
+  maxRows,
+  missingVariables,
+  phoneFault,
+  type RowFault,
+  RowList,
+  rowsNamed,
+  shapeFaults
+} from "./CsvFaults.ts"
 
 export const maxFileBytes = 10 * 1024 * 1024
-export const maxRows = 100_000
 const maxColumns = 100
 /** Characters. */
 const maxHeaderLength = 255
-/** Characters. */
-const maxCellLength = 4096
-const rowsListed = 1000
-const rowsNamed = 5
 const variablesListed = 100
 
 /** In the order in which they are reported when a file has several. The reader of the bytes reports its faults as `invalid_format` as well. */
@@ -70,9 +80,16 @@ export interface CsvSummary {
   readonly warnings: ReadonlyArray<string>
 }
 
-interface CsvReader {
-  /** Takes the next record. Undefined if the row is blank or skipped, or if the file has already been refused: the rest is then only counted. */
+export interface CsvReader {
+  /**
+   * Takes the next record. Undefined if the row is blank, skipped or faulty, or if the file has already been refused: without `onFault`, the
+   * rest is then only counted.
+   */
   row(cells: ReadonlyArray<string>): ContactRow | undefined
+  /** Of the rows so far, whether or not the file has been refused. */
+  summary(): CsvSummary
+  /** The columns whose values templates can use, and the names under which they do. */
+  readonly variables: ReadonlyArray<{ readonly column: string; readonly names: ReadonlyArray<string> }>
   /** Must be called after the last record. A refusal here also revokes every row that was returned before. */
   end(): Result.Result<CsvSummary, CsvRefused>
 }
@@ -84,6 +101,8 @@ export interface CsvOptions {
   readonly plan?: NumberingPlan
   /** The extensions of the telephony configuration through which the list is called. */
   readonly extensions?: Extensions
+  /** Is told of each fault of a row. The rows of a refused file that have none are then still returned. */
+  readonly onFault?: (fault: RowFault) => void
 }
 
 /** Checks the header. Faults that depend on the rows are reported by `end`. */
@@ -116,79 +135,9 @@ const extensionIn = (cell: string, extensions: Extensions): string | undefined =
   return extensions.has(phone) ? phone : undefined
 }
 
-/** The first thousand faulty rows, and their total. */
-class RowList {
-  readonly rows: Array<number> = []
-  count = 0
-  add(row: number): void {
-    this.count++
-    if (this.rows.length < rowsListed) this.rows.push(row)
-  }
-  get named(): string {
-    return this.rows.slice(0, rowsNamed).join(", ") + (this.count > rowsNamed ? ` and ${this.count - rowsNamed} more` : "")
-  }
-}
-
-/** The faults of the rows, by kind. Only the last three kinds are acceptable. */
-const makeLists = () => ({
-  tooMany: new RowList(),
-  tooWide: new RowList(),
-  unnamed: new RowList(),
-  tooLong: new RowList(),
-  unstorable: new RowList(),
-  invalid: new RowList(),
-  /** What the first invalid rows have. */
-  shown: [] as string[],
-  notInternational: new RowList(),
-  duplicate: new RowList(),
-  missing: new RowList(),
-  empty: new Map<string, RowList>(),
-  implausible: new RowList(),
-  decimals: new RowList(),
-  greeting: new RowList()
-})
-type Lists = ReturnType<typeof makeLists>
-
-const formatFault = (lists: Lists): { readonly message: string; readonly rows: ReadonlyArray<number> } | undefined => {
-  const faults = [
-    [lists.tooMany, `more than ${maxRows} rows`],
-    [lists.tooWide, `more cells than columns in rows: ${lists.tooWide.named}`],
-    [lists.unnamed, `values in a column without a name in rows: ${lists.unnamed.named}`],
-    [lists.tooLong, `cells longer than ${maxCellLength} characters in rows: ${lists.tooLong.named}`],
-    [lists.unstorable, `characters that are not text in rows: ${lists.unstorable.named}`]
-  ] as const
-  const fault = faults.find(([list]) => list.count > 0)
-  return fault === undefined ? undefined : { message: `Invalid CSV format: ${fault[1]}`, rows: fault[0].rows }
-}
-
-const invalidPhones = ({ invalid, notInternational, shown }: Lists, extensions: Extensions): string =>
-  [
-    `Invalid phone numbers in rows: ${invalid.named}`,
-    ...(notInternational.count === 0
-      ? []
-      : [
-          "All phone numbers must include country code (start with '+')" +
-            (extensions.isEmpty ? "" : ", or be extensions that the telephony configuration lists")
-        ]),
-    ...shown
-  ].join(". ")
-
-const duplicatePhones = (rows: RowList): string =>
-  `Duplicate phone numbers found in rows: ${rows.named}. Phone numbers in a campaign must be unique.`
-
-const missingVariables = (names: Iterable<string>): string =>
-  `Workflow uses template variables that are missing from the source data: ${[...names]
-    .sort()
-    .map((name) => `'${name}'`)
-    .join(", ")}. Add the missing columns or remove them from the workflow.`
-
-const emptyVariable = (name: string, rows: RowList): string =>
-  `Template variable '${name}' is empty in rows: ${rows.named}. ` +
-  "All template variables used in the workflow must have values in every row."
-
 /** Maps the cells of a record. A column that the file does not have has the index -1. */
 interface Plan {
-  readonly columns: number
+  readonly headers: ReadonlyArray<string>
   readonly phone: number
   readonly unnamed: ReadonlyArray<number>
   /** Context names of each column; empty for the greeting's columns and for columns without a name. */
@@ -205,7 +154,7 @@ const makePlan = (columns: ReadonlyArray<string>): Plan => {
   }
   const reserved = new Set(Object.values(greeting))
   return {
-    columns: columns.length,
+    headers: columns,
     phone: find("phone_number"),
     unnamed: columns.flatMap((column, index) => (column === "" ? [index] : [])),
     names: columns.map((column, index) => (column === "" || reserved.has(index) ? [] : [...new Set([column, column.toLowerCase()])])),
@@ -225,37 +174,42 @@ const readGreeting = (plan: Plan["greeting"], cells: ReadonlyArray<string>): Gre
 
 const contextOf = (plan: Plan, cells: ReadonlyArray<string>, phoneNumber: string): Record<string, string> => {
   const context: Record<string, string> = {}
-  for (let column = 0; column < plan.columns; column++) {
+  for (let column = 0; column < plan.headers.length; column++) {
     const value = column === plan.phone ? phoneNumber : (cells[column] ?? "")
     for (const name of plan.names[column] ?? []) context[name] = value
   }
   return context
 }
 
-/** Faults in the shape of the record, regardless of its content. */
-const shapeFault = (plan: Plan, cells: ReadonlyArray<string>): "tooLong" | "unstorable" | "tooWide" | "unnamed" | undefined => {
+/** The first fault in the shape of the record, regardless of its content, and the index of its column. */
+const shapeFault = (plan: Plan, cells: ReadonlyArray<string>): readonly [kind: keyof typeof shapeFaults, column: number] | undefined => {
   for (let column = 0; column < cells.length; column++) {
     const cell = cells[column] ?? ""
-    if (cell.length > maxCellLength) return "tooLong"
-    if (!isStorable(cell)) return "unstorable"
-    if (column >= plan.columns && cell.trim() !== "") return "tooWide"
+    if (cell.length > maxCellLength) return ["tooLong", column]
+    if (!isStorable(cell)) return ["unstorable", column]
+    if (column >= plan.headers.length && cell.trim() !== "") return ["tooWide", column]
   }
-  return plan.unnamed.some((column) => (cells[column] ?? "").trim() !== "") ? "unnamed" : undefined
+  const unnamed = plan.unnamed.find((column) => (cells[column] ?? "").trim() !== "")
+  return unnamed === undefined ? undefined : ["unnamed", unnamed]
 }
 
 class Reader implements CsvReader {
+  readonly variables: CsvReader["variables"]
   private readonly plan: Plan
   private readonly available: ReadonlySet<string>
   private readonly required: ReadonlyArray<string>
   private readonly missing: Set<string>
   private readonly lists = makeLists()
-  // A number holds fifteen digits exactly, and does not keep the text of the file in memory.
-  private readonly phones = new Set<number>()
+  // A number holds fifteen digits exactly, and does not keep the text of the file in memory. The values are the rows.
+  private readonly phones = new Map<number, number>()
   private readonly extensions: Extensions
   private readonly numbers: NumberingPlan
   /** Kept apart because an extension can have the same digits as a number. */
-  private readonly extensionsSeen = new Set<string>()
+  private readonly extensionsSeen = new Map<string, number>()
+  private readonly onFault: CsvOptions["onFault"]
   private refused: boolean
+  /** The row that is being read. */
+  private isFaulty = false
   private rows = 0
   private accepted = 0
   private skipped = 0
@@ -264,6 +218,10 @@ class Reader implements CsvReader {
     this.plan = plan
     this.extensions = options.extensions ?? noExtensions
     this.numbers = options.plan ?? noPlan
+    this.onFault = options.onFault
+    this.variables = plan.headers
+      .map((column, index) => ({ column, names: plan.names[index] ?? [] }))
+      .filter(({ names }) => names.length > 0)
     this.available = new Set(plan.names.flat())
     const required = [...new Set(options.requiredVariables)]
     this.required = required.filter((name) => this.available.has(name))
@@ -274,21 +232,24 @@ class Reader implements CsvReader {
   row(cells: ReadonlyArray<string>): ContactRow | undefined {
     if (cells.length <= 1 && (cells[0] ?? "") === "") return undefined
     const rowNumber = ++this.rows + 1
-    if (this.rows > maxRows) return this.refuse(this.lists.tooMany, rowNumber)
-    const shape = shapeFault(this.plan, cells)
-    if (shape !== undefined) this.refuse(this.lists[shape], rowNumber)
+    this.isFaulty = false
+    if (this.rows > maxRows) return this.refuse(this.lists.tooMany, { rowNumber, column: undefined, reason: shapeFaults.tooMany })
+    const [shape, column = -1] = shapeFault(this.plan, cells) ?? []
+    if (shape !== undefined) this.refuse(this.lists[shape], { rowNumber, column: this.header(column), reason: shapeFaults[shape] })
     const cell = cells[this.plan.phone] ?? ""
     if (cell.trim() === "") {
-      this.skipped++
+      if (!this.isFaulty) this.skipped++
       return undefined
     }
-    const phoneNumber = this.readPhone(cell, rowNumber)
-    return phoneNumber === undefined ? undefined : this.readContact(cells, phoneNumber, rowNumber)
+    return this.readContact(cells, this.readPhone(cell, rowNumber), rowNumber)
   }
 
   end(): Result.Result<CsvSummary, CsvRefused> {
     const refusal = this.refusal()
-    if (refusal !== undefined) return Result.fail(refusal)
+    return refusal === undefined ? Result.succeed(this.summary()) : Result.fail(refusal)
+  }
+
+  summary(): CsvSummary {
     const { decimals, greeting, implausible } = this.lists
     const warnings = [
       ...(decimals.count === 0 ? [] : [`Decimals cut off from phone numbers in rows: ${decimals.named}`]),
@@ -297,19 +258,25 @@ class Reader implements CsvReader {
         : [`Phone numbers that are not possible in their country's numbering plan in rows: ${implausible.named}`]),
       ...(greeting.count === 0 ? [] : [`Incomplete or unknown greeting override ignored in rows: ${greeting.named}`])
     ]
-    return Result.succeed({
+    return {
       rowsInFile: this.rows,
       accepted: this.accepted,
       skipped: this.skipped,
       warnings,
       ...(this.extensionsSeen.size === 0 ? {} : { hasExtensions: true })
-    })
+    }
   }
 
-  private refuse(list: RowList, rowNumber: number): undefined {
+  private refuse(list: RowList, fault: RowFault): undefined {
     this.refused = true
-    list.add(rowNumber)
+    this.isFaulty = true
+    list.add(fault.rowNumber)
+    this.onFault?.(fault)
     return undefined
+  }
+
+  private header(column: number): string | undefined {
+    return this.plan.headers[column] || undefined
   }
 
   private readPhone(cell: string, rowNumber: number): string | undefined {
@@ -330,17 +297,25 @@ class Reader implements CsvReader {
     if (fault === "not international") notInternational.add(rowNumber)
     if (shown.length < rowsNamed)
       shown.push(`Row ${rowNumber} has ${shownNumber(cell)}${fault === "not international" ? "" : `: ${numberFaults[fault]}`}`)
-    return this.refuse(invalid, rowNumber)
+    return this.refuse(invalid, { rowNumber, column: this.header(this.plan.phone), reason: phoneFault(cell, fault) })
   }
 
-  private unlessSeen<Key>(seen: Set<Key>, key: Key, phoneNumber: string, rowNumber: number): string | undefined {
-    if (seen.has(key)) return this.refuse(this.lists.duplicate, rowNumber)
-    seen.add(key)
-    return phoneNumber
+  private unlessSeen<Key>(seen: Map<Key, number>, key: Key, phoneNumber: string, rowNumber: number): string | undefined {
+    const firstRow = seen.get(key)
+    if (firstRow === undefined) {
+      seen.set(key, rowNumber)
+      return phoneNumber
+    }
+    const reason = `row ${firstRow} has the same number`
+    return this.refuse(this.lists.duplicate, {
+      ...{ rowNumber, column: this.header(this.plan.phone), reason },
+      repeats: { phoneNumber, firstRow }
+    })
   }
 
-  private readContact(cells: ReadonlyArray<string>, phoneNumber: string, rowNumber: number): ContactRow | undefined {
-    const context = contextOf(this.plan, cells, phoneNumber)
+  /** Without a valid number there is no contact, but its other faults are found. */
+  private readContact(cells: ReadonlyArray<string>, phoneNumber: string | undefined, rowNumber: number): ContactRow | undefined {
+    const context = contextOf(this.plan, cells, phoneNumber ?? cells[this.plan.phone] ?? "")
     const greeting = readGreeting(this.plan.greeting, cells)
     if (greeting === "ignored") this.lists.greeting.add(rowNumber)
     const greetingOverride = greeting === "ignored" ? undefined : greeting
@@ -348,7 +323,7 @@ class Reader implements CsvReader {
     if (greetingOverride?.type === "text") {
       for (const name of variablesOf(greetingOverride.text)) this.need(name, context, rowNumber)
     }
-    if (this.refused) return undefined
+    if (phoneNumber === undefined || this.isFaulty || (this.refused && this.onFault === undefined)) return undefined
     this.accepted++
     return { rowNumber, phoneNumber, context, greetingOverride }
   }
@@ -356,11 +331,13 @@ class Reader implements CsvReader {
   private need(name: string, context: Readonly<Record<string, string>>, rowNumber: number): void {
     if (!this.available.has(name)) {
       if (this.missing.size < variablesListed) this.missing.add(name)
-      this.refuse(this.lists.missing, rowNumber)
+      const column = this.header(this.plan.greeting.text)
+      this.refuse(this.lists.missing, { rowNumber, column, reason: `the greeting uses the variable '${name}', which no column has` })
     } else if ((context[name] ?? "").trim() === "") {
       const list = this.lists.empty.get(name) ?? new RowList()
       this.lists.empty.set(name, list)
-      this.refuse(list, rowNumber)
+      const column = this.header(this.plan.names.findIndex((names) => names.includes(name)))
+      this.refuse(list, { rowNumber, column, reason: `template variable '${name}' is empty` })
     }
   }
 

@@ -2,36 +2,58 @@
 import { Effect, Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { CampaignId, OrganizationId } from "#core/Id.ts"
-import type { Extensions } from "#core/telephony/Extensions.ts"
 import { type SourceRecords, SourceRefused, type SourceVariables } from "./ContactSource.ts"
-import { begin, type ContactRow, type CsvRefused, maxRows } from "./ContactCsv.ts"
+import { begin, type ContactRow, type CsvOptions, type CsvReader, type CsvRefused } from "./ContactCsv.ts"
+import { maxRows } from "./CsvFaults.ts"
 import * as store from "./ContactStore.ts"
 
 type Rows = ReadonlyArray<ReadonlyArray<string>>
 /** Blank records do not count for the reader either. */
 const isBlank = (cells: ReadonlyArray<string>): boolean => cells.length <= 1 && (cells[0] ?? "") === ""
 
-export const importContacts = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  campaign: { readonly organizationId: OrganizationId; readonly id: CampaignId },
+interface OpenList {
+  readonly header: ReadonlyArray<string>
+  /** The reader of the rows, unless the header is refused. */
+  readonly begun: Result.Result<CsvReader, CsvRefused>
+  readonly firstRows: Rows
+}
+
+export const openList = (records: SourceRecords, options: Omit<CsvOptions, "plan">): Effect.Effect<OpenList, SourceRefused> =>
+  Effect.map(records.next, ([header = [], ...firstRows]) => ({
+    ...{ header, firstRows },
+    begun: begin(header, { ...options, plan: records.plan })
+  }))
+
+/** Hands the contacts over as they are read, and the next ones are read meanwhile. The reader then knows what came of all rows. */
+export const readRows = Effect.fnUntraced(function* (
   records: SourceRecords,
-  requiredVariables: ReadonlyArray<string>,
-  extensions: Extensions
+  { firstRows, reader }: { readonly firstRows: Rows; readonly reader: CsvReader },
+  take: (contacts: ReadonlyArray<ContactRow>) => Effect.Effect<unknown, SourceRefused>
 ) {
-  const [header = [], ...firstRows] = yield* records.next
-  const reader = yield* orRefused(begin(header, { extensions, requiredVariables, plan: records.plan }))
-  const variables = new VariablesSeen()
-  let rows: Rows = firstRows
+  let rows = firstRows
   let read = 0
   do {
     read += rows.filter((cells) => !isBlank(cells)).length
     const contacts = rows.flatMap((cells) => reader.row(cells) ?? [])
-    contacts.forEach(variables.add)
-    // The database inserts these while the next ones are read.
-    const insert = contacts.length === 0 ? Effect.void : store.insert(sql, campaign, contacts)
-    ;[, rows] = yield* Effect.all([insert, records.next], { concurrency: 2 })
+    const taken = contacts.length === 0 ? Effect.void : take(contacts)
+    ;[, rows] = yield* Effect.all([taken, records.next], { concurrency: 2 })
     // Stops reading as soon as the list is known to be too long.
   } while (rows.length > 0 && read <= maxRows)
+})
+
+export const importContacts = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  campaign: { readonly organizationId: OrganizationId; readonly id: CampaignId },
+  records: SourceRecords,
+  options: Omit<CsvOptions, "plan">
+) {
+  const { begun, firstRows } = yield* openList(records, options)
+  const reader = yield* orRefused(begun)
+  const variables = new VariablesSeen()
+  yield* readRows(records, { firstRows, reader }, (contacts) => {
+    contacts.forEach(variables.add)
+    return Effect.orDie(store.insert(sql, campaign, contacts))
+  })
   const summary = yield* orRefused(reader.end())
   return { summary, hash: yield* records.hash, variables: variables.result() }
 })

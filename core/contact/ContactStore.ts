@@ -1,16 +1,17 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { intoCampaignLog, logEntry } from "#core/CampaignLog.ts"
+import type { JsonObject } from "#core/Json.ts"
 import type { AgentId, CampaignId, OrganizationId, RunId } from "#core/Id.ts"
 import type { Row } from "#core/Row.ts"
 import type { ContactRow } from "./ContactCsv.ts"
 import type { Contact, ContactSelection, ContactState } from "./Contact.ts"
 
-/** A contact's own greeting is part of its context, where the API shows it. */
-const contextOf = ({ context, greetingOverride }: ContactRow): string => {
-  if (greetingOverride === undefined) return JSON.stringify(context)
+/** What a call knows of its contact. The contact's own greeting is a part of it, where the API shows it. */
+export const storedContext = ({ context, greetingOverride }: ContactRow): JsonObject => {
+  if (greetingOverride === undefined) return context
   const greeting = greetingOverride.type === "text" ? greetingOverride : { type: "audio", recording_id: greetingOverride.recordingId }
-  return JSON.stringify({ ...context, greeting_override: greeting })
+  return { ...context, greeting_override: greeting }
 }
 
 /** Passes arrays instead of parameters per row, so that the statement is the same for any number of contacts. */
@@ -22,7 +23,7 @@ export const insert = (
   INSERT INTO contacts (campaign_id, organization_id, row_no, phone_number, context)
   SELECT ${campaign.id}::int, ${campaign.organizationId}::int, c.row_no, c.phone_number, c.context::jsonb
   FROM unnest(${contacts.map(({ rowNumber }) => rowNumber)}::int[], ${contacts.map(({ phoneNumber }) => phoneNumber)}::text[],
-    ${contacts.map(contextOf)}::text[]) AS c (row_no, phone_number, context)`
+    ${contacts.map((contact) => JSON.stringify(storedContext(contact)))}::text[]) AS c (row_no, phone_number, context)`
 
 interface ListedRow extends Row<Omit<Contact, "run">> {
   readonly runId: RunId | null

@@ -59,10 +59,10 @@ export const set = (sql: Sql, id: OrganizationId, side: Side, changes: Changes) 
 export const setCalls = (sql: Sql, id: OrganizationId, limit: number) => sql`
   UPDATE organizations SET concurrency_limit = ${limit}::int WHERE id = ${id}::int AND concurrency_limit <> ${limit}::int`
 
-/** Fails early if there is no room at all; `within` decides once the size is known. */
-export const hasRoom = Effect.fnUntraced(function* (sql: Sql, id: OrganizationId, name: QuotaName) {
+/** Fails early if there is no room at all, or not for as much as is wanted; `within` decides once it is there. */
+export const hasRoom = Effect.fnUntraced(function* (sql: Sql, id: OrganizationId, name: QuotaName, wanted = 1) {
   const { limit, used } = yield* useOf(sql, id, name)
-  if (used >= limit) return yield* new QuotaFull({ quota: name, limit, used, wanted: 1 })
+  if (used + wanted > limit) return yield* new QuotaFull({ quota: name, limit, used, wanted })
 })
 
 /**

@@ -34,6 +34,7 @@ import {
   SourceDownload,
   UpdateCampaign
 } from "#gateway/wire/Campaign.ts"
+import { CheckList, listCheckWire, ListCheckWire, listToCheckOf } from "#gateway/wire/ListCheck.ts"
 import { orUndefined } from "#gateway/request/Field.ts"
 import { listedById, pageOf } from "#gateway/wire/Page.ts"
 import { RunListQuery, RunPageWire, runPageWire, runQueryOf } from "#gateway/wire/Run.ts"
@@ -92,6 +93,23 @@ export const campaignRoutes = tagged(campaignsTag, [
         })
     })
   ),
+  route({
+    method: "post",
+    path: "/api/v1/campaign/check",
+    isHeavy: true,
+    name: "checkCampaignList",
+    summary: "Check an uploaded list before a campaign is created from it",
+    description:
+      "Reads the whole list as `POST /campaign/create` does, and tells of all its faults instead of stopping at them: a list is accepted here if, and only if, it is accepted there. It creates nothing and dials nobody. 400 if the list or the telephony configuration is unknown, and 409 if the agent is archived.",
+    body: CheckList,
+    success: ListCheckWire,
+    errors: ["AgentNotFound", "AgentArchived", "FilesAway", "QuotaFull", "SourceNotFound", "TelephonyConfigNotFound", "TelephonyNotReady"],
+    handle: ({ body, caller }) =>
+      Effect.map(
+        Campaigns.use((_) => _.checkList(caller.organizationId, listToCheckOf(body))),
+        listCheckWire
+      )
+  }),
   list({
     path: "/api/v1/campaign/",
     name: "listCampaigns",

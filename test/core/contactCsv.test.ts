@@ -4,6 +4,7 @@ import t from "tap"
 import { noPlan, readNumber } from "#core/telephony/WrittenNumber.ts"
 import { extensionsOf } from "#core/telephony/Extensions.ts"
 import { begin, type ContactRow, type CsvOptions, type CsvRefused, type CsvSummary } from "#core/contact/ContactCsv.ts"
+import type { RowFault } from "#core/contact/CsvFaults.ts"
 import { forAllOf } from "#test/support/forAll.ts"
 
 type Cells = ReadonlyArray<string>
@@ -251,6 +252,46 @@ t.test("given a faulty file, then it is refused with the reasons", async (t) => 
   })
 })
 
+t.test(
+  "given a faulty file and somebody who is told of the faults, then each is told, and the other rows are still contacts",
+  async (t) => {
+    const faults: Array<RowFault> = []
+    const header = ["phone_number", "Name", "", "greeting_override_type", "greeting_override_text"]
+    const file = read(
+      header,
+      [
+        [phone(1), "Ana"],
+        ["5550100", " "],
+        [phone(1), "Bo"],
+        ["", "nobody"],
+        [phone(2), "x".repeat(4097)],
+        [phone(3), "Di", "value", "text", "Hi {{title}} {{name}}"],
+        [phone(4), "Ed", "", "", "", "sixth"],
+        [phone(5), "Fay"],
+        [`${phone(6)} or so`, "a\0"]
+      ],
+      { requiredVariables: ["name"], onFault: (fault) => faults.push(fault) }
+    )
+    t.strictSame(
+      faults.map(({ column, reason, rowNumber }) => [rowNumber, column, reason]),
+      [
+        [3, "phone_number", "'5550100': no phone number with a country code (start with '+')"],
+        [3, "Name", "template variable 'name' is empty"],
+        [4, "phone_number", "row 2 has the same number"],
+        [6, "Name", "a cell longer than 4096 characters"],
+        [7, undefined, "a value in a column without a name"],
+        [7, "greeting_override_text", "the greeting uses the variable 'title', which no column has"],
+        [8, undefined, "more cells than columns"],
+        [10, "Name", "characters that are not text"],
+        [10, "phone_number", `'${phone(6)} or so': no phone number with a country code (start with '+')`]
+      ]
+    )
+    t.strictSame(faults[2]?.repeats, { phoneNumber: phone(1), firstRow: 2 })
+    const rows = file.contacts.map(({ rowNumber }) => rowNumber)
+    t.strictSame([file._tag, rows], ["Refused", [2, 9]])
+  }
+)
+
 t.test("given any file, then each accepted contact is well formed and comes from one of its rows", async (t) => {
   const header = ["phone_number", "Name", "city"]
   const number = fc
@@ -274,6 +315,11 @@ t.test("given any file, then each accepted contact is well formed and comes from
   let refused = 0
   forAllOf({ seed: 9, numRuns: 1500 }, file, (rows) => {
     const outcome = read(header, rows)
+    const faultyRows = new Set<number>()
+    const told = read(header, rows, { onFault: ({ rowNumber }) => faultyRows.add(rowNumber) })
+    if (told._tag !== outcome._tag || (outcome._tag === "Accepted") !== (faultyRows.size === 0 && told.contacts.length > 0)) return false
+    const blank = rows.filter(([cell = ""]) => cell.trim() === "").length
+    if (told.contacts.length + blank + faultyRows.size !== rows.length) return false
     const dialed = outcome.contacts.map(({ phoneNumber }) => phoneNumber)
     const isSound = outcome.contacts.every(({ context, phoneNumber, rowNumber }) => {
       const [cell = "", name, city] = rows[rowNumber - 2] ?? []
@@ -295,7 +341,7 @@ t.test("given any file, then each accepted contact is well formed and comes from
       summary.accepted === dialed.length &&
       summary.accepted + summary.skipped === summary.rowsInFile &&
       summary.rowsInFile === rows.length &&
-      summary.skipped === rows.filter(([cell = ""]) => cell.trim() === "").length
+      summary.skipped === blank
     )
   })
   t.ok(accepted > 300 && refused > 300, `${accepted} accepted, ${refused} refused`)

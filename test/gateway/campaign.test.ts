@@ -132,6 +132,31 @@ t.test("given a campaign", async (t) => {
     t.match(answer.json, { detail: /^Invalid phone numbers in rows: 2\. / })
   })
 
+  t.test("when its list is checked first, then the answer has all faults, and the contacts as they would be dialed", async (t) => {
+    const { id } = await makeAgent()
+    const check = async (text: string) => ask("POST", "/campaign/check", { source_id: await upload(text), workflow_id: id })
+    t.match(await check("phone_number,first_name,town\n+15550100001,Ada,Bern\n5550100,Bo,\n+15550100001,Cy,\n"), {
+      status: 200,
+      json: {
+        is_accepted: false,
+        refusal: /^Invalid phone numbers in rows: 3\. /,
+        ...{ rows_in_file: 3, accepted: 1, skipped: 0, warnings: [], missing_variables: [], unused_columns: ["town"] },
+        columns: ["phone_number", "first_name", "town"],
+        refused: {
+          total: 2,
+          first: [
+            { row_number: 3, column: "phone_number" },
+            { row_number: 4, reason: "row 2 has the same number" }
+          ]
+        },
+        duplicates: { total: 1, first: [{ phone_number: "+15550100001", row_numbers: [2, 4] }] },
+        contacts: [{ row_number: 2, initial_context: { first_name: "Ada", town: "Bern" } }]
+      }
+    })
+    t.match(await check("phone_number\n+15550100001\n"), { json: { is_accepted: false, missing_variables: ["first_name"] } })
+    t.match(await check(csv), { json: { is_accepted: true, refusal: null, accepted: 2 } })
+  })
+
   t.test("when something it needs does not exist, then the error says which", async (t) => {
     const source_id = await upload(csv)
     const create = async (more: object) => {

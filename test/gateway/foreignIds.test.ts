@@ -55,6 +55,10 @@ const cases: Readonly<Record<string, Case>> = {
     body: ({ agent, list }) => ({ name: "C", workflow_id: agent, source_type: "csv", source_id: list }),
     names: { workflow_id: "agent", source_id: "list", telephony_configuration_id: "config" }
   },
+  "post /api/v1/campaign/check": {
+    body: ({ list }) => ({ source_id: list }),
+    names: { workflow_id: "agent", source_id: "list", telephony_configuration_id: "config" }
+  },
   "put /api/v1/workflow/:workflow_id/folder": { path: ({ agent }) => ({ workflow_id: agent }), names: { folder_id: "folder" } },
   "get /api/v1/organizations/reports/daily": { names: { workflow_id: "agent" } },
   "get /api/v1/organizations/reports/daily/runs": { names: { workflow_id: "agent" } },

@@ -4,6 +4,7 @@ import t from "tap"
 import type { CampaignId } from "#core/Id.ts"
 import { definition, install, makeAgent, makeCampaign, makeConfig, ours, people, upload } from "./services.ts"
 import { Agents } from "#core/agent/Agents.ts"
+import { Campaigns } from "#core/campaign/Campaigns.ts"
 
 const { run, sql, test } = await install(t)
 const agents = await run(Agents)
@@ -18,6 +19,12 @@ const create = Effect.fnUntraced(function* (bytes: string | Uint8Array) {
   return { contacts: (yield* phones(id)).map(({ name, phone }) => `${phone} ${name}`), sourceSync }
 })
 
+/** What a check says against the list; undefined if nothing. */
+const faultOf = Effect.fnUntraced(function* (bytes: string | Uint8Array) {
+  const list = { sourceId: yield* upload(bytes), agentId: (yield* makeAgent()).id }
+  return (yield* Campaigns.use((_) => _.checkList(ours, list))).refusal
+})
+
 const utf16 = (text: string, order: "le" | "be"): Uint8Array => {
   const bytes = Buffer.from(`\ufeff${text}`, "utf16le")
   return order === "le" ? bytes : bytes.swap16()
@@ -26,7 +33,10 @@ const plain = "phone_number,first_name\r\n+14155550100,Zoë\r\n+14155550101,Bo\r
 const both = ["+14155550100 Zoë", "+14155550101 Bo"]
 
 const accept = (name: string, bytes: string | Uint8Array, contacts: ReadonlyArray<string> = both) =>
-  t.test(`accepted: ${name}`, async (t) => t.strictSame((await run(create(bytes))).contacts, contacts))
+  t.test(`accepted: ${name}`, async (t) => {
+    t.strictSame((await run(create(bytes))).contacts, contacts)
+    t.equal(await run(faultOf(bytes)), undefined)
+  })
 
 accept("plain UTF-8", plain)
 accept("UTF-8 with a byte order mark", `\ufeff${plain}`)
@@ -51,6 +61,7 @@ const refuse = (name: string, bytes: () => string | Uint8Array, reason: string |
     const result = yield* Effect.result(create(bytes()))
     const left = { before, after: yield* rows }
     t.match(Result.isFailure(result) ? result.failure : result, { _tag: "SourceRefused", reason })
+    t.match(yield* faultOf(bytes()), reason)
     t.strictSame(left.after, left.before, "nothing is left behind")
   })
 

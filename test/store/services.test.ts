@@ -2,7 +2,7 @@
 import { Effect, Redacted } from "effect"
 import t from "tap"
 import type { JsonObject } from "#core/Json.ts"
-import { check, greetingOf, maxCallDurationSeconds, requiredVariablesOf } from "#core/agent/AgentGraph.ts"
+import { check, greetingOf, maxCallDurationSeconds, requiredVariablesOf, variablesUsedBy } from "#core/agent/AgentGraph.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { Uploads } from "#core/file/Uploads.ts"
 import { AgentId, TelephonyConfigId } from "#core/Id.ts"
@@ -145,6 +145,8 @@ t.test("what a definition says about its calls", async (t) => {
   t.equal(greetingOf({}), undefined)
   t.strictSame(requiredVariablesOf(withSpeech), ["a", "b", "first_name"])
   t.strictSame(requiredVariablesOf({ nodes: 7 }), undefined)
+  t.strictSame([...variablesUsedBy(withSpeech)].sort(), ["a", "b", "c", "current_time", "first_name", "x"])
+  t.strictSame([...variablesUsedBy({ nodes: [{ data: { prompt: "{{initial_context.town | there}}" } }] })], ["town"])
   t.strictSame(
     [{}, { max_call_duration: 60 }, { max_call_duration: 9999 }, { max_call_duration: 0 }, { max_call_duration: "60" }].map(
       maxCallDurationSeconds
