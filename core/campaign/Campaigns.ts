@@ -23,9 +23,10 @@ import type { CampaignProgress } from "./CampaignProgress.ts"
 import * as store from "./CampaignStore.ts"
 import { type CampaignDefaults, campaignDefaults } from "./CampaignDefaults.ts"
 import { type CampaignChanges, changedColumns, storedChanges } from "./CampaignSettings.ts"
-import { allContacts, type ContactsNotUnknown, listContacts, markContacts } from "./Contacts.ts"
+import { allContacts, attemptsOf, type ContactsNotUnknown, type ListedContact, listWaiting, markContacts } from "./Contacts.ts"
 import type { ListCheck } from "#core/contact/ListCheck.ts"
-import type { Contact, ContactFilter, ContactMark, ContactSelection } from "#core/contact/Contact.ts"
+import type { Contact, ContactFilter, ContactMark, ContactNotFound, ContactSelection } from "#core/contact/Contact.ts"
+import type { ContactAttempt } from "#core/contact/ContactAttempts.ts"
 import type { NewRedial, RedialRefused } from "./Redial.ts"
 import { redial } from "./Redials.ts"
 import { check, create, type ListToCheck, type NewCampaign, type NotChecked, type NotCreated } from "./Creation.ts"
@@ -90,7 +91,13 @@ export class Campaigns extends Context.Service<
       organizationId: OrganizationId,
       id: CampaignId,
       selection: ContactSelection
-    ) => Effect.Effect<ReadonlyArray<Contact>, CampaignNotFound>
+    ) => Effect.Effect<ReadonlyArray<ListedContact>, CampaignNotFound>
+    /** The calls to a contact, the newest first, a hundred at most. */
+    readonly attempts: (
+      organizationId: OrganizationId,
+      id: CampaignId,
+      rowNumber: number
+    ) => Effect.Effect<ReadonlyArray<ContactAttempt>, ContactNotFound>
     /** All that the filter selects, read from the database as the stream is, in the order of the file. */
     readonly allContacts: (
       organizationId: OrganizationId,
@@ -169,7 +176,8 @@ export class Campaigns extends Context.Service<
           const found = yield* Effect.orDie(store.progress(sql, organizationId, id))
           return found ?? (yield* new CampaignNotFound({ id }))
         }),
-        contacts: Effect.fn("Campaigns.contacts")((organizationId, id, selection) => listContacts(sql, organizationId, id, selection)),
+        contacts: Effect.fn("Campaigns.contacts")((organizationId, id, selection) => listWaiting(sql, organizationId, id, selection)),
+        attempts: Effect.fn("Campaigns.attempts")((organizationId, id, rowNumber) => attemptsOf(sql, organizationId, id, rowNumber)),
         allContacts: Effect.fn("Campaigns.allContacts")((organizationId, id, filter) => allContacts(sql, organizationId, id, filter)),
         markContacts: Effect.fn("Campaigns.markContacts")((organizationId, id, mark) => markContacts(sql, organizationId, id, mark)),
         redial: Effect.fn("Campaigns.redial")(function* (organizationId, id, wanted) {

@@ -2,12 +2,15 @@
  * The contacts of a campaign as an operator sees them, and a decision that only a person can make: whether a contact was reached although it
  * is unknown whether its call was placed. Marking a contact calls nobody; a redial does.
  */
-import { Effect, Option, Schema, Stream } from "effect"
+import { Clock, Effect, Option, Schema, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { CampaignId, OrganizationId } from "#core/Id.ts"
 import { CampaignNotFound } from "./Campaign.ts"
-import type { Contact, ContactFilter, ContactMark, ContactSelection } from "#core/contact/Contact.ts"
+import { type Contact, type ContactFilter, type ContactMark, ContactNotFound, type ContactSelection } from "#core/contact/Contact.ts"
+import { listAttempts } from "#core/contact/ContactAttempts.ts"
 import * as store from "#core/contact/ContactStore.ts"
+import { standing } from "./StandingStore.ts"
+import { type Waiting, waitingFor } from "./WaitingFor.ts"
 
 /** These rows do not exist, or the outcome of their last call is not `unknown`. Nothing was marked. */
 export class ContactsNotUnknown extends Schema.TaggedError<ContactsNotUnknown>()("ContactsNotUnknown", {
@@ -15,7 +18,7 @@ export class ContactsNotUnknown extends Schema.TaggedError<ContactsNotUnknown>()
 }) {}
 
 /** In the order of the file. */
-export const listContacts = Effect.fnUntraced(function* (
+const listContacts = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   organizationId: OrganizationId,
   id: CampaignId,
@@ -23,6 +26,36 @@ export const listContacts = Effect.fnUntraced(function* (
 ) {
   const contacts = yield* Effect.orDie(store.list(sql, organizationId, id, selection))
   return contacts ?? (yield* new CampaignNotFound({ id }))
+})
+
+export interface ListedContact extends Contact {
+  /** Undefined for a contact that is in a call, or is not called any more. */
+  readonly waiting: Waiting | undefined
+}
+
+/** The same, each with what it waits for. */
+export const listWaiting = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  organizationId: OrganizationId,
+  id: CampaignId,
+  selection: ContactSelection
+) {
+  const contacts = yield* listContacts(sql, organizationId, id, selection)
+  const now = yield* Clock.currentTimeMillis
+  const campaign = yield* Effect.orDie(standing(sql, organizationId, id, now))
+  if (campaign === undefined) return yield* new CampaignNotFound({ id })
+  return contacts.map((contact): ListedContact => ({ ...contact, waiting: waitingFor(contact, campaign, now) }))
+})
+
+/** The newest first, a hundred at most. */
+export const attemptsOf = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  organizationId: OrganizationId,
+  id: CampaignId,
+  rowNumber: number
+) {
+  const attempts = yield* Effect.orDie(listAttempts(sql, organizationId, id, rowNumber))
+  return attempts ?? (yield* new ContactNotFound({ rowNumber }))
 })
 
 /** How many contacts of a download are in memory at a time. */

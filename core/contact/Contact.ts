@@ -15,6 +15,7 @@
  */
 import type { Outcome } from "#core/outcome/Outcome.ts"
 import type { AgentId, RunId } from "#core/Id.ts"
+import { Schema } from "effect"
 
 export const contactStates = ["pending", "dialing", "in_call", "retry_wait", "completed", "failed", "cancelled"] as const
 export type ContactState = (typeof contactStates)[number]
@@ -30,6 +31,8 @@ export const contactMoves: Readonly<Record<ContactState, ReadonlyArray<ContactSt
   cancelled: []
 }
 
+export class ContactNotFound extends Schema.TaggedError<ContactNotFound>()("ContactNotFound", { rowNumber: Schema.Int }) {}
+
 export interface Contact {
   /** The line of the list; the header is line 1. */
   readonly rowNo: number
@@ -42,6 +45,8 @@ export interface Contact {
   readonly stopReason: "opted_out" | undefined
   /** When a retry falls due. */
   readonly dueAt: Date | undefined
+  /** It is passed over until no other call of the organization holds its number. */
+  readonly awaitsNumber: boolean
   /** Whether the contact was reached, according to a person. Undefined if nobody has said. */
   readonly reached: boolean | undefined
   /** The newest call. */
@@ -54,6 +59,8 @@ export interface ContactFilter {
   /** `null` selects contacts about whom nobody has said anything. */
   readonly reached: boolean | null | undefined
   readonly stopReason: Contact["stopReason"]
+  /** A part of the number: digits. */
+  readonly number: string | undefined
 }
 
 export interface ContactSelection extends ContactFilter {

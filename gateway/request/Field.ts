@@ -23,7 +23,7 @@ export const object = (description?: string) =>
 export const secretObject = (description: string) => Object.assign(object(description), { "x-secret": true })
 
 /** UTC, with `Z`. */
-export const instant = () => Type.String({ format: "date-time" })
+export const instant = (description?: string) => Type.String({ format: "date-time", ...(description === undefined ? {} : { description }) })
 
 /** A time from a client. A text of this form that is not a time, such as a thirteenth month, must be refused by the code that reads it. */
 export const givenInstant = () =>

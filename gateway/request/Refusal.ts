@@ -23,6 +23,7 @@ import type {
 } from "#core/call/CallRequest.ts"
 import type { CallNotPlaced, ConcurrencyExhausted } from "#core/call/Dialer.ts"
 import type { NumberInCall } from "#core/call/NumberHold.ts"
+import type { ContactNotFound } from "#core/contact/Contact.ts"
 import type { NumberOptedOut, OptOutNotFound } from "#core/contact/OptOut.ts"
 import type { CampaignNotFound, CampaignNotReady, CampaignStateConflict } from "#core/campaign/Campaign.ts"
 import type { SourceNotFound, SourceRefused } from "#core/contact/ContactSource.ts"
@@ -100,6 +101,7 @@ export type DomainError =
   | CampaignNotReady
   | CampaignStateConflict
   | ConcurrencyExhausted
+  | ContactNotFound
   | ContactsNotUnknown
   | CredentialDataRefused
   | CredentialHostInvalid
@@ -229,6 +231,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
           : `Campaign must be in ${anyOf(expected)} state to ${action}, current state: ${state}`
   ],
   ConcurrencyExhausted: [429, () => "Concurrent call limit reached"],
+  ContactNotFound: [404, () => "Contact not found"],
   ContactsNotUnknown: [409, ({ rowNumbers }) => `No call of unknown outcome in rows: ${named(rowNumbers)}`],
   CredentialDataRefused: [400, ({ credentialType, field }) => `Missing required field '${field}' for credential type '${credentialType}'`],
   CredentialHostInvalid: [

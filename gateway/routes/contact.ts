@@ -7,10 +7,13 @@ import { csvContent } from "#gateway/file/csvContent.ts"
 import { shown } from "#gateway/request/shown.ts"
 import { CampaignPath, CampaignProgressWire, progressWire } from "#gateway/wire/Campaign.ts"
 import {
+  contactAttemptsWire,
+  ContactAttemptsWire,
   contactFilterOf,
   ContactFilterQuery,
   ContactListQuery,
   ContactListWire,
+  ContactPath,
   contactSelectionOf,
   contactWire,
   MarkContacts,
@@ -25,7 +28,7 @@ export const contactRoutes = tagged(campaignsTag, [
     name: "listCampaignContacts",
     summary: "List the contacts of a campaign",
     description:
-      "In the order of the list. `outcome=unknown&reached=unsaid` selects the contacts that a person still has to decide on, and `stop_reason=opted_out` those that were not called, or not called again, because their numbers had opted out.",
+      "In the order of the list, each with what it waits for at the moment if it is still to be called. `outcome=unknown&reached=unsaid` selects the contacts that a person still has to decide on, and `stop_reason=opted_out` those that were not called, or not called again, because their numbers had opted out.",
     params: CampaignPath,
     query: ContactListQuery,
     success: ContactListWire,
@@ -36,6 +39,22 @@ export const contactRoutes = tagged(campaignsTag, [
         const rowNoOf = ({ rowNo }: (typeof contacts)[number]) => rowNo
         return listedByKey({ ...query, offset: 0 }, contacts, rowNoOf, (shown) => ({ contacts: shown.map(contactWire) }))
       })
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/campaign/:campaign_id/contacts/:row_number/attempts",
+    name: "listContactAttempts",
+    summary: "List the calls to a contact, newest first",
+    description:
+      "All that are on record, a hundred at most: when each was placed, answered and ended, what came of it, why the line ended, and its run. 404 if the campaign has no such contact.",
+    params: ContactPath,
+    success: ContactAttemptsWire,
+    errors: ["ContactNotFound"],
+    handle: ({ caller, params }) =>
+      Effect.map(
+        Campaigns.use((_) => _.attempts(caller.organizationId, params.campaign_id, params.row_number)),
+        contactAttemptsWire
+      )
   }),
   download({
     method: "get",

@@ -4,7 +4,7 @@ import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { CampaignId } from "#core/Id.ts"
 import { bodyOf, openApi } from "./apiTest.ts"
 
-const { ask, askAsOther, completed, database, makeCampaign, sql } = await openApi(t)
+const { ask, askAsOther, completed, database, makeCampaign, makeRun, sql } = await openApi(t)
 
 /** A campaign that is over: rows 2 and 3 have failed, and their last calls had these outcomes. */
 const over = async (second: string, third = second) => {
@@ -36,6 +36,16 @@ t.test("given a campaign with calls of unknown outcome", async (t) => {
     t.match(first.headers, { link: /contacts\?limit=1&after=2>; rel="next"/ })
     t.strictSame(await rowsOf(id, "?limit=1&after=2"), [3])
     t.equal((await ask("GET", `/campaign/${id}/contacts?outcome=lost`)).status, 422)
+  })
+
+  t.test("when a part of a number is looked for, then only its digits count, and three are needed", async (t) => {
+    const id = await over("unknown", "busy")
+    t.strictSame(await rowsOf(id, `?number=${encodeURIComponent("+1 (555) 010-0002")}`), [3])
+    t.strictSame(await rowsOf(id, "?number=010-0001"), [2])
+    t.strictSame(await rowsOf(id, "?number=5550100"), [2, 3])
+    t.strictSame(await rowsOf(id, "?number=5550100&outcome=busy"), [3])
+    t.strictSame(await rowsOf(id, "?number=999"), [])
+    t.equal((await ask("GET", `/campaign/${id}/contacts?number=a1-2`)).status, 422)
   })
 
   t.test("when those that have opted out are wanted, then they are listed, and downloaded with the same filters as a table", async (t) => {
@@ -117,6 +127,53 @@ t.test("given a campaign with calls of unknown outcome", async (t) => {
     const child = await ask("POST", `/campaign/${id}/redial`, {})
     t.strictSame(await rowsOf(Number(bodyOf(child)["id"])), [3])
   })
+})
+
+t.test("given a campaign that has not started, when its contacts are listed, then each waits for that", async (t) => {
+  const { id } = await makeCampaign()
+  t.match((await ask("GET", `/campaign/${id}/contacts`)).json, {
+    contacts: [
+      { row_number: 2, waiting_for: "campaign_not_running", window_opens_at: null },
+      { row_number: 3, waiting_for: "campaign_not_running" }
+    ]
+  })
+  await completed(id, "busy")
+  t.match((await ask("GET", `/campaign/${id}/contacts`)).json, { contacts: [{ waiting_for: null }, { waiting_for: null }] })
+})
+
+t.test("given calls to a contact, when they are listed, then the newest first, each with its run, and nobody else's", async (t) => {
+  const { id, workflow_id: agent } = await makeCampaign()
+  const callId = (number: number) => `00000000-0000-4000-8000-00000000000${number}`
+  await sql`INSERT INTO attempts (id, organization_id, campaign_id, row_no, number, telephony_configuration_id, node, state, created_at, sent_at,
+      answered_at, ended_at, outcome, hangup_cause)
+    SELECT made.id::uuid, organization_id, ${id}::int, row_no, number, 1, 'n', made.state, '2026-01-01T00:00:00Z', '2026-01-01T00:00:01Z',
+      CASE outcome WHEN 'answered' THEN '2026-01-01T00:00:02Z'::timestamptz END, '2026-01-01T00:00:03Z', outcome, cause
+    FROM contacts JOIN (VALUES (${callId(1)}, 2, 1, 'ended', 'busy', 'user_busy'), (${callId(2)}, 2, 2, 'void', NULL, NULL),
+      (${callId(3)}, 2, 3, 'ended', 'answered', 'normal_clearing'), (${callId(4)}, 3, 1, 'ended', 'busy', 'user_busy')
+    ) AS made (id, row, number, state, outcome, cause) ON row = row_no WHERE campaign_id = ${id}`
+  const run = await makeRun(Number(agent), { campaign_id: id, attempt_id: callId(3) })
+  const answer = await ask("GET", `/campaign/${id}/contacts/2/attempts`)
+  t.match(
+    [answer.status, answer.json],
+    [
+      200,
+      {
+        attempts: [
+          {
+            ...{ call_id: callId(3), number: 3, state: "ended", outcome: "answered", hangup_cause: "normal_clearing" },
+            ...{ sent_at: "2026-01-01T00:00:01.000Z", answered_at: "2026-01-01T00:00:02.000Z", ended_at: "2026-01-01T00:00:03.000Z" },
+            run: { id: run, workflow_id: agent }
+          },
+          { call_id: callId(2), state: "void", outcome: null, hangup_cause: null, run: null },
+          { call_id: callId(1), number: 1, outcome: "busy", hangup_cause: "user_busy", answered_at: null }
+        ]
+      }
+    ]
+  )
+  t.equal(Object(answer.json).attempts.length, 3)
+  const statuses = async (asked: typeof ask | typeof askAsOther, row: number) =>
+    (await asked("GET", `/campaign/${id}/contacts/${row}/attempts`)).status
+  t.strictSame([await statuses(ask, 99), await statuses(askAsOther, 2)], [404, 404])
 })
 
 const redial = async (id: number, body: object = {}) => {

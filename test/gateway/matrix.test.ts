@@ -291,7 +291,7 @@ const ownIds = async (): Promise<Readonly<Record<string, string | number>>> => {
   }
 }
 /** In paths, but nothing that an organization has. */
-const common = { name: "webhook", provider: "flite" }
+const common = { name: "webhook", provider: "flite", row_number: 2 }
 
 t.test("given another organization", async (t) => {
   const own: Readonly<Record<string, string | number>> = { ...common, ...(await ownIds()) }

@@ -11,11 +11,10 @@ import { column, ours } from "./services.ts"
 
 const { blocksRead, claim, ended, newId, running, sql, store, test, undone } = await installCounted(t)
 
+const everybody = { limit: 100, number: undefined, outcome: undefined, reached: undefined, stopReason: undefined }
 const rowsAs = (campaign: Running, state?: ContactState, after?: number) =>
   Effect.map(
-    Campaigns.use((_) =>
-      _.contacts(ours, campaign.id, { after, limit: 100, outcome: undefined, reached: undefined, stopReason: undefined, state })
-    ),
+    Campaigns.use((_) => _.contacts(ours, campaign.id, { ...everybody, after, state })),
     (contacts) => contacts.map((contact) => [contact.rowNo, contact.state] as const)
   )
 const stored = ({ id }: Running) =>
