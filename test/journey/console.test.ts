@@ -37,7 +37,7 @@ const follow = async (page: Page, name: string) => {
 }
 
 t.test("given the console in a browser", { skip }, async (t) => {
-  const world = await World.open(t, { emulator: { ringMillis: 50, talkMillis: 2500 }, environment: { ORG_CONCURRENCY: "4", PORT: String(await freePort()) } })
+  const world = await World.open(t, { emulator: { ringMillis: 50, talkMillis: 2500, talkOnceHeard: true }, environment: { ORG_CONCURRENCY: "4", PORT: String(await freePort()) } })
   const page = await openPage(t)
   const { api, emulator, engine } = world
 
@@ -76,7 +76,7 @@ t.test("given the console in a browser", { skip }, async (t) => {
     const dialed = emulator.log.count("originate")
     await untilTrue("end of all calls", () => emulator.live() === 0)
     t.equal(emulator.log.count("originate"), dialed, "then nobody is dialed any more")
-    t.match(await page.text(".note"), /^At any time, at most 2 calls at once/)
+    t.match(await page.text(".note"), /At any time, at most 2 calls at once/)
     await isAccessible(t, page, "a campaign")
   })
 
@@ -85,6 +85,82 @@ t.test("given the console in a browser", { skip }, async (t) => {
     await page.text("h2", /Conversation/)
     t.match(await page.text("main", /Good morning/), /Agent\s+Good morning\./, "then what was said is shown")
     await isAccessible(t, page, "a call")
+  })
+
+  await t.test("when an agent is made from a template, changed, tried in writing and published", async (t) => {
+    await page.press("ga")
+    await page.enter("input[name=workflow_name]", "Surgery")
+    await page.click(".form button.main")
+    await page.text("h1", /Surgery/)
+    await until("the graph", async () => ((await page.evaluate(`document.querySelectorAll(".node").length > 5`)) === true ? true : undefined))
+    await isAccessible(t, page, "an agent's graph")
+    await follow(page, "JSON")
+    await page.evaluate(`(() => {
+      const area = document.querySelector("textarea.code")
+      area.value = area.value.replace('"target": "remind"', '"target": "nobody"')
+      area.dispatchEvent(new Event("input", { bubbles: true }))
+    })()`)
+    await page.click(".field .main")
+    t.match(await page.text(".faults"), /^Line \d+ edges\.\d+\.target: /, "then a fault is shown at its place")
+    await isAccessible(t, page, "an agent's JSON")
+    await follow(page, "Graph")
+    await page.click(".head .act:nth-of-type(2) button")
+    await page.text(".head", /draft/)
+    await page.press("x")
+    await page.evaluate(`[...document.querySelectorAll("button")].find((button) => button.textContent === "Begin").click()`)
+    t.match(await page.text(".chat"), /Agent Hello, this is the assistant/, "and the draft answers")
+    await page.text(".node.entered", /Reach the contact/)
+    await page.enter("input[name=text]", "Yes, speaking.")
+    await page.click(".panel .form .main")
+    await page.text(".node.entered", /Remind/)
+    await isAccessible(t, page, "a chat")
+    await page.click(".head .act button.main")
+    await page.text(".head", /version 2, published/)
+    await follow(page, "Versions")
+    await page.text("table", /published/)
+    await isAccessible(t, page, "an agent's versions")
+  })
+
+  await t.test("when a campaign is made from a list with a fault, and then from one without", async (t) => {
+    await page.press("gc")
+    await follow(page, "New campaign")
+    await page.enter("input[name=name]", "Check-ups")
+    await page.evaluate(`(() => {
+      const select = document.querySelector("select[name=workflow_id]")
+      select.value = [...select.options].find(({ text }) => text === "Reminder").value
+      select.dispatchEvent(new Event("change", { bubbles: true }))
+    })()`)
+    const choose = (name: string, csv: string) =>
+      page.evaluate(`(() => {
+        const chosen = new DataTransfer()
+        chosen.items.add(new File([${JSON.stringify(csv)}], ${JSON.stringify(name)}))
+        const input = document.querySelector("input[type=file]")
+        input.files = chosen.files
+        input.dispatchEvent(new Event("change", { bubbles: true }))
+      })()`)
+    const dialed = emulator.log.count("originate")
+    await choose("faulty.csv", "phone_number\n+15550900101\n0123\n+15550900101\n")
+    t.match(await page.text("section[aria-label='Rows with a fault']"), /3/, "then the rows with a fault are named before anything is created")
+    await isAccessible(t, page, "a list with a fault")
+    await choose("good.csv", "phone_number\n+15550900101\n+15550900202\n")
+    await page.text("p.good", /2 contacts of 2 rows can be called/)
+    await page.enter("input[name='retry_config.max_retries']", "0")
+    await page.enter("input[name='retry_config.retry_delay_seconds']", "30")
+    await page.click(".hours button")
+    t.match(await page.text("output.note", /At any time/), /2 contacts are through by/, "and the limits are told in words")
+    await isAccessible(t, page, "a new campaign")
+    await page.evaluate(`document.querySelector("form.form > .choices .main").click()`)
+    await page.text("h1", /Check-ups/)
+    await page.click(".head button")
+    await page.text("dialog", /2 people are called/)
+    await isAccessible(t, page, "the question before the start")
+    await page.click("dialog button:not(.main)")
+    t.equal(emulator.log.count("originate"), dialed, "and the way out of the question dials nobody")
+    await page.click(".head button")
+    await page.click("dialog .main")
+    await page.text(".head", /completed/)
+    t.equal(emulator.log.count("originate"), dialed + 2, "but its other button does")
+    await page.text("tbody", /not reached/)
   })
 
   await t.test("when the engine is killed and comes back", async (t) => {

@@ -19,7 +19,7 @@ interface LongTableProps<Row> {
 /** Takes the place of rows that are not drawn. */
 const Space = ({ columns, rows }: { readonly columns: number; readonly rows: number }) =>
   rows === 0 ? null : (
-    <tr aria-hidden="true">
+    <tr>
       <td class="space" colSpan={columns} style={{ height: `${rows * ROW_HEIGHT}px` }} />
     </tr>
   )

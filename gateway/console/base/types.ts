@@ -3,13 +3,22 @@ import type { Static } from "typebox"
 import type { AgentListItem, AgentName as AgentNameWire, AgentWire } from "#gateway/wire/Agent.ts"
 import type { AgentTemplateWire } from "#gateway/wire/AgentTemplate.ts"
 import type { AgentVersionWire } from "#gateway/wire/AgentVersion.ts"
-import type { CampaignListWire, CampaignProgressWire, CampaignWire } from "#gateway/wire/Campaign.ts"
-import type { ContactListWire } from "#gateway/wire/Contact.ts"
+import type {
+  AdvisedCampaignWire,
+  CampaignDefaultsWire,
+  CampaignListWire,
+  CampaignProgressWire,
+  CampaignWire
+} from "#gateway/wire/Campaign.ts"
+import type { ContactAttemptsWire, ContactListWire } from "#gateway/wire/Contact.ts"
 import type { EventWire } from "#gateway/wire/Event.ts"
+import type { UploadAddress } from "#gateway/wire/File.ts"
+import type { ListCheckWire } from "#gateway/wire/ListCheck.ts"
 import type { NodeTypeList } from "#gateway/wire/NodeType.ts"
 import type { QuotasWire } from "#gateway/wire/Quota.ts"
 import type { RunPageWire, RunWire } from "#gateway/wire/Run.ts"
 import type { CallerWire } from "#gateway/wire/Session.ts"
+import type { TelephonyConfigList } from "#gateway/wire/Telephony.ts"
 import type { TextChatWire } from "#gateway/wire/TextChat.ts"
 import type { TrunkList } from "#gateway/wire/Health.ts"
 
@@ -30,3 +39,9 @@ export type AgentTemplate = Static<typeof AgentTemplateWire>
 export type AgentVersion = Static<typeof AgentVersionWire>
 export type TextChat = Static<typeof TextChatWire>
 export type NodeTypes = Static<typeof NodeTypeList>
+export type AdvisedCampaign = Static<typeof AdvisedCampaignWire>
+export type CampaignDefaults = Static<typeof CampaignDefaultsWire>
+export type ContactAttempts = Static<typeof ContactAttemptsWire>
+export type UploadPlace = Static<typeof UploadAddress>
+export type ListCheck = Static<typeof ListCheckWire>
+export type TelephonyConfigs = Static<typeof TelephonyConfigList>

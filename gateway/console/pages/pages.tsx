@@ -1,7 +1,10 @@
 /** Which page is shown at which place. */
 import type { ComponentChildren } from "preact"
+import { Agent } from "./agents/Agent.tsx"
+import { Agents } from "./agents/Agents.tsx"
 import { Campaign } from "./campaigns/Campaign.tsx"
 import { Campaigns } from "./campaigns/Campaigns.tsx"
+import { NewCampaign } from "./campaigns/NewCampaign.tsx"
 import { Now } from "./now/Now.tsx"
 import { Run } from "./runs/Run.tsx"
 
@@ -22,7 +25,13 @@ export const pages: ReadonlyArray<Page> = [
     path: "campaigns",
     name: "Campaigns",
     letter: "c",
-    show: ([id]) => (id === undefined ? <Campaigns /> : <Campaign key={id} id={id} />)
+    show: ([id]) => (id === undefined ? <Campaigns /> : id === "new" ? <NewCampaign /> : <Campaign key={id} id={id} />)
+  },
+  {
+    path: "agents",
+    name: "Agents",
+    letter: "a",
+    show: ([id, tab]) => (id === undefined ? <Agents /> : <Agent key={id} id={id} tab={tab} />)
   }
 ]
 

@@ -10,7 +10,9 @@ import { words } from "#gateway/console/base/words.ts"
 type Turn = TextChat["session_data"]["turns"][number]
 
 const eventOf = ({ payload, type }: Turn["events"][number]): string => {
-  const named = ["node_name", "to_node_name", "function_name", "tool_name", "reason"].map((name) => payload[name]).find((name) => typeof name === "string")
+  const named = ["node_name", "to_node_name", "function_name", "tool_name", "reason"]
+    .map((name) => payload[name])
+    .find((name) => typeof name === "string")
   return `${words(type)}${typeof named === "string" ? `: ${named}` : ""}`
 }
 

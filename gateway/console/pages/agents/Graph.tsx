@@ -54,7 +54,16 @@ export const Graph = ({ chosen, entered, graph, onChoose, visits }: GraphProps) 
         <svg width={width} height={height} aria-hidden="true">
           <title>Ways between the nodes</title>
           <defs>
-            <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto">
+            <marker
+              id="arrow"
+              viewBox="0 0 8 8"
+              refX="7"
+              refY="4"
+              markerWidth="8"
+              markerHeight="8"
+              markerUnits="userSpaceOnUse"
+              orient="auto"
+            >
               <path d="M 0 0 L 8 4 L 0 8 z" />
             </marker>
           </defs>

@@ -53,16 +53,18 @@ export const JsonEditor = ({ field, isReadOnly, label, save, value }: JsonEditor
         onInput={(event) => check(event.currentTarget.value)}
       />
       {faults.value.length === 0 ? null : (
-        <ul role="alert" class="faults">
-          {faults.value.map((fault) => (
-            <li key={`${fault.from} ${fault.message}`}>
-              <button type="button" class="link" onClick={() => show(fault)}>
-                Line {fault.line}
-              </button>{" "}
-              {fault.message}
-            </li>
-          ))}
-        </ul>
+        <div role="alert">
+          <ul class="faults">
+            {faults.value.map((fault) => (
+              <li key={`${fault.from} ${fault.message}`}>
+                <button type="button" class="link" onClick={() => show(fault)}>
+                  Line {fault.line}
+                </button>{" "}
+                {fault.message}
+              </li>
+            ))}
+          </ul>
+        </div>
       )}
       {isReadOnly ? null : (
         <p class="choices">

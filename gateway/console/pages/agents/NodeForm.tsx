@@ -21,7 +21,9 @@ const PropertyField = ({ data, property }: { readonly data: Data; readonly prope
       <ChoiceField name={name} label={label} hint={hint} value={String(value)} choices={options.map((one) => [one.value, one.label])} />
     )
   if (isOfKind(property, "mention_textarea") || (isOfKind(property, "string") && property.editor === "textarea"))
-    return <AreaField name={name} label={label} hint={hint} value={typeof value === "string" ? value : ""} rows={6} isRequired={isRequired} />
+    return (
+      <AreaField name={name} label={label} hint={hint} value={typeof value === "string" ? value : ""} rows={6} isRequired={isRequired} />
+    )
   if (isOfKind(property, "string", "url", "number"))
     return (
       <TextField
@@ -36,7 +38,7 @@ const PropertyField = ({ data, property }: { readonly data: Data; readonly prope
   return <AreaField name={name} label={`${label} (JSON)`} hint={hint} value={value === null ? "" : JSON.stringify(value, null, 2)} />
 }
 
-const valueOf = (property: Property, fields: FormData): unknown => {
+const enteredIn = (property: Property, fields: FormData): unknown => {
   if (isOfKind(property, "boolean")) return fields.get(property.name) !== null
   const text = entered(fields, property.name)
   if (isOfKind(property, "number")) return enteredNumber(fields, property.name)
@@ -58,7 +60,7 @@ interface NodeFormProps {
 export const NodeForm = ({ isReadOnly, node, properties, save }: NodeFormProps) => {
   const shown = properties.filter((property) => isShown(property, node.data))
   const submit = (fields: FormData) => {
-    const changed = Object.fromEntries(shown.map((property) => [property.name, valueOf(property, fields)]))
+    const changed = Object.fromEntries(shown.map((property) => [property.name, enteredIn(property, fields)]))
     return save({ ...node.data, ...changed })
   }
   return (

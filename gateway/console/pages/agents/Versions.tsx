@@ -34,7 +34,10 @@ const Difference = ({ from, to }: { readonly from: AgentVersion; readonly to: Ag
 
 const columns: ReadonlyArray<Column<AgentVersion>> = [
   { name: "Version", isNumber: true, show: ({ version_number: number }) => number },
-  { name: "State", show: ({ status }) => <State of={status} as={status === "published" ? "good" : status === "draft" ? "waiting" : "over"} /> },
+  {
+    name: "State",
+    show: ({ status }) => <State of={status} as={status === "published" ? "good" : status === "draft" ? "waiting" : "over"} />
+  },
   { name: "Created", show: ({ created_at: at }) => <When at={at} /> },
   { name: "Published", show: ({ published_at: at }) => <When at={at} /> }
 ]

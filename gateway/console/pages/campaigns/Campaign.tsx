@@ -1,18 +1,14 @@
 /** One campaign: how far it is, what can be done with it, its contacts and its log. */
 import { ask } from "#gateway/console/base/api.ts"
+import { may } from "#gateway/console/base/caller.ts"
+import { Confirm } from "#gateway/console/base/Dialog.tsx"
 import { Act, Bar, Panel, Shown, State, When } from "#gateway/console/base/Parts.tsx"
 import { useReading } from "#gateway/console/base/reading.ts"
-import { type Column, Table } from "#gateway/console/base/Table.tsx"
-import type { Campaign as Its, Contacts as ContactPage, Happened, Progress } from "#gateway/console/base/types.ts"
-import { figure, words } from "#gateway/console/base/words.ts"
+import type { Campaign as Its, Happened, Progress } from "#gateway/console/base/types.ts"
+import { figure } from "#gateway/console/base/words.ts"
+import { Changes } from "./Changes.tsx"
+import { Contacts } from "./Contacts.tsx"
 import { limitsOf } from "./limits.ts"
-
-/** What a person may do next, in each state. */
-const acts: Readonly<Record<string, readonly [act: string, label: string]>> = {
-  created: ["start", "Start"],
-  running: ["pause", "Pause"],
-  paused: ["resume", "Resume"]
-}
 
 const isAbout =
   (id: string) =>
@@ -30,10 +26,10 @@ const Figures = ({ id }: { readonly id: string }) => {
             <strong>{figure(processed)}</strong> of {figure(total)} contacts dialed{" "}
             <Bar label={`${processed} of ${total} contacts dialed`} share={total === 0 ? 0 : processed / total} />
           </p>
-          <dl class="facts">
+          <dl class="facts across">
             <dt>Reached</dt>
             <dd>{figure(completed)}</dd>
-            <dt>Failed</dt>
+            <dt>Not reached</dt>
             <dd>{figure(failed)}</dd>
             <dt>Opted out</dt>
             <dd>{figure(cancelled)}</dd>
@@ -51,26 +47,24 @@ const Figures = ({ id }: { readonly id: string }) => {
   )
 }
 
-const contactColumns: ReadonlyArray<Column<ContactPage["contacts"][number]>> = [
-  { name: "Row", isNumber: true, show: ({ row_number: row }) => row },
-  { name: "Number", show: ({ phone_number: number }) => number },
-  { name: "State", show: ({ state }) => words(state) },
-  { name: "Last outcome", show: ({ last_outcome: outcome }) => (outcome === null ? "" : words(outcome)) },
-  { name: "Due", show: ({ due_at: due }) => (due === null ? "" : <When at={due} />) },
-  { name: "Call", show: ({ run }) => (run === null ? "" : <a href={`#/runs/${run.workflow_id}/${run.id}`}>Open</a>) }
-]
+interface ActsProps {
+  readonly its: Its
+  readonly renew: () => void
+}
 
-const Contacts = ({ id }: { readonly id: string }) => {
-  const contacts = useReading<ContactPage>(`/campaign/${id}/contacts?limit=100`, isAbout(id))
+/** What a person may do next, in each state. */
+const Next = ({ its: { id, name, state, total_rows: total }, renew }: ActsProps) => {
+  const act = (what: string) => async () => {
+    await ask("POST", `/campaign/${id}/${what}`)
+    renew()
+  }
+  if (state === "running") return <Act label="Pause" act={act("pause")} />
+  if (state === "paused") return <Act label="Resume" isMain act={act("resume")} />
+  if (state === "completed" || state === "failed") return null
   return (
-    <Panel title="Contacts">
-      <Shown
-        of={contacts}
-        show={({ contacts }) => (
-          <Table label="Contacts" columns={contactColumns} rows={contacts} keyOf={({ row_number: row }) => row} empty="None." />
-        )}
-      />
-    </Panel>
+    <Confirm label="Start" title={`Start ${name}?`} yes="Start dialing" no="Not yet" act={act("start")}>
+      <p>{figure(total)} people are called, as soon as the calling hours and limits allow.</p>
+    </Confirm>
   )
 }
 
@@ -90,35 +84,45 @@ const Log = ({ logs }: Pick<Its, "logs">) => (
   </Panel>
 )
 
+const Downloads = ({ id }: { readonly id: string }) => (
+  <p class="choices">
+    <a href={`/api/v1/campaign/${id}/report`} download>
+      Download the calls
+    </a>
+    <a href={`/api/v1/campaign/${id}/contacts/download`} download>
+      Download the contacts
+    </a>
+  </p>
+)
+
 export const Campaign = ({ id }: { readonly id: string }) => {
-  const campaign = useReading<Its>(`/campaign/${id}`, isAbout(id))
+  const about = isAbout(id)
+  const campaign = useReading<Its>(`/campaign/${id}`, about)
   return (
     <Shown
       of={campaign}
-      show={(its) => {
-        const [act, label] = acts[its.state] ?? []
-        return (
-          <>
-            <header class="head">
-              <h1>{its.name}</h1>
-              <State of={its.state} />
-              {act === undefined || label === undefined ? null : (
-                <Act
-                  label={label}
-                  act={async () => {
-                    await ask("POST", `/campaign/${id}/${act}`)
-                    campaign.renew()
-                  }}
-                />
-              )}
-            </header>
-            <Figures id={id} />
-            <p class="note">{limitsOf(its)}</p>
-            <Contacts id={id} />
-            <Log logs={its.logs} />
-          </>
-        )
-      }}
+      show={(its) => (
+        <>
+          <header class="head">
+            <h1>{its.name}</h1>
+            <State of={its.state} />
+            {may("member", "campaigns") ? (
+              <>
+                <Next its={its} renew={campaign.renew} />
+                <Changes its={its} renew={campaign.renew} />
+              </>
+            ) : null}
+          </header>
+          <p class="note">
+            Agent <a href={`#/agents/${its.workflow_id}`}>{its.workflow_name}</a>, through{" "}
+            {its.telephony_configuration_name ?? "no configuration"}. {limitsOf(its)}.
+          </p>
+          <Figures id={id} />
+          <Downloads id={id} />
+          <Contacts id={id} isAbout={about} />
+          <Log logs={its.logs} />
+        </>
+      )}
     />
   )
 }

@@ -1,5 +1,6 @@
 /** All campaigns, the newest first. */
 import { useSignal } from "@preact/signals"
+import { may } from "#gateway/console/base/caller.ts"
 import { Shown, State, When } from "#gateway/console/base/Parts.tsx"
 import { useReading } from "#gateway/console/base/reading.ts"
 import { Search } from "#gateway/console/base/Search.tsx"
@@ -24,6 +25,7 @@ export const Campaigns = () => {
     <>
       <header class="head">
         <h1>Campaigns</h1>
+        {may("member", "campaigns") ? <a href="#/campaigns/new">New campaign</a> : null}
         <Search
           label="Search by name"
           onSearch={(text) => {

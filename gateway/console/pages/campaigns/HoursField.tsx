@@ -21,7 +21,12 @@ const HoursRow = ({ hours, onChange }: { readonly hours: Hours; readonly onChang
       ))}
       <label>
         from{" "}
-        <input type="text" pattern="\d{2}:\d{2}" value={from} onInput={(event) => onChange({ ...hours, from: event.currentTarget.value })} />
+        <input
+          type="text"
+          pattern="\d{2}:\d{2}"
+          value={from}
+          onInput={(event) => onChange({ ...hours, from: event.currentTarget.value })}
+        />
       </label>
       <label>
         until{" "}

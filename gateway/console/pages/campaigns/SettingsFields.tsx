@@ -79,7 +79,15 @@ export const SettingsFields = ({ before, calling, contacts }: SettingsFieldsProp
   return (
     <div class="form" onInput={look}>
       <TextField name="max_concurrency" label="Calls at once, at most" type="number" min={1} max={100} value={before.max_concurrency} />
-      <TextField name="rate_limit" label="Calls placed per second, at most" type="number" min={1} max={1000} value={before.rate_limit} isRequired />
+      <TextField
+        name="rate_limit"
+        label="Calls placed per second, at most"
+        type="number"
+        min={1}
+        max={1000}
+        value={before.rate_limit}
+        isRequired
+      />
       <HoursField calling={calling} />
       <fieldset>
         <legend>Retries</legend>
