@@ -2,7 +2,7 @@
  * The operations on campaigns. Every change of state is one statement that names the state it leaves and writes the log. The campaign's owner
  * is told after the commit, and a pause waits until no node can dial for the campaign any more.
  */
-import { Context, Effect, Layer, type Stream } from "effect"
+import { Clock, Context, Effect, Layer, type Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentArchived, type AgentUnpublished } from "#core/agent/Agent.ts"
 import { finished } from "#core/agent/Callable.ts"
@@ -19,6 +19,8 @@ import { ready, type TelephonyConfigNotFound, type TelephonyNotReady } from "#co
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import { CampaignNotFound, CampaignNotReady, type CampaignState, CampaignStateConflict, shownState } from "./Campaign.ts"
 import { ContactSource, type SourceVariables } from "#core/contact/ContactSource.ts"
+import type { BucketSize, CampaignOutcomes } from "./CampaignOutcomes.ts"
+import { outcomes } from "./CampaignOutcomeStore.ts"
 import type { CampaignProgress } from "./CampaignProgress.ts"
 import * as store from "./CampaignStore.ts"
 import { type CampaignDefaults, campaignDefaults } from "./CampaignDefaults.ts"
@@ -86,6 +88,12 @@ export class Campaigns extends Context.Service<
       id: CampaignId
     ) => Effect.Effect<store.LoggedCampaign, CampaignNotFound | CampaignStateConflict | StopUnconfirmed>
     readonly progress: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<CampaignProgress, CampaignNotFound>
+    /** Counts calls by when they ended, and retries by when they fall due. Without a size of buckets, one that suits the campaign's age. */
+    readonly outcomes: (
+      organizationId: OrganizationId,
+      id: CampaignId,
+      size?: BucketSize | undefined
+    ) => Effect.Effect<CampaignOutcomes, CampaignNotFound>
     /** In the order of the file. */
     readonly contacts: (
       organizationId: OrganizationId,
@@ -174,6 +182,11 @@ export class Campaigns extends Context.Service<
         }),
         progress: Effect.fn("Campaigns.progress")(function* (organizationId, id) {
           const found = yield* Effect.orDie(store.progress(sql, organizationId, id))
+          return found ?? (yield* new CampaignNotFound({ id }))
+        }),
+        outcomes: Effect.fn("Campaigns.outcomes")(function* (organizationId, id, size) {
+          const now = yield* Clock.currentTimeMillis
+          const found = yield* Effect.orDie(outcomes(sql, organizationId, id, { now, size }))
           return found ?? (yield* new CampaignNotFound({ id }))
         }),
         contacts: Effect.fn("Campaigns.contacts")((organizationId, id, selection) => listWaiting(sql, organizationId, id, selection)),

@@ -34,6 +34,7 @@ import {
   SourceDownload,
   UpdateCampaign
 } from "#gateway/wire/Campaign.ts"
+import { CampaignOutcomesQuery, CampaignOutcomesWire, campaignOutcomesWire } from "#gateway/wire/CampaignOutcomes.ts"
 import { CheckList, listCheckWire, ListCheckWire, listToCheckOf } from "#gateway/wire/ListCheck.ts"
 import { orUndefined } from "#gateway/request/Field.ts"
 import { listedById, pageOf } from "#gateway/wire/Page.ts"
@@ -200,6 +201,23 @@ export const campaignRoutes = tagged(campaignsTag, [
     success: CampaignProgressWire,
     errors: ["CampaignNotFound"],
     handle: ({ caller, params }) => Campaigns.use((_) => _.progress(caller.organizationId, params.campaign_id)).pipe(shown(progressWire))
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/campaign/:campaign_id/outcomes",
+    name: "getCampaignOutcomes",
+    summary: "Count the calls of a campaign by outcome, over time",
+    description:
+      "By when they ended, in at most 400 buckets that end with the current one, or with the campaign's end once it is completed; and the retries that wait, by when they fall due, in at most 100 buckets ahead. All buckets begin in UTC, and only those with something in them are there.",
+    params: CampaignPath,
+    query: CampaignOutcomesQuery,
+    success: CampaignOutcomesWire,
+    errors: ["CampaignNotFound"],
+    handle: ({ caller, params, query }) =>
+      Effect.map(
+        Campaigns.use((_) => _.outcomes(caller.organizationId, params.campaign_id, orUndefined(query.bucket))),
+        campaignOutcomesWire
+      )
   }),
   route({
     method: "get",

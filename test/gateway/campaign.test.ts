@@ -132,6 +132,22 @@ t.test("given a campaign", async (t) => {
     t.match(answer.json, { detail: /^Invalid phone numbers in rows: 2\. / })
   })
 
+  t.test("when its outcomes are asked for, then they are counted in buckets of the chosen size", async (t) => {
+    const { id } = await makeCampaign()
+    await api.sql`INSERT INTO attempts (id, organization_id, campaign_id, row_no, telephony_configuration_id, node, state, ended_at, outcome)
+      SELECT gen_random_uuid(), organization_id, campaign_id, row_no, 1, 'n', 'ended', '2026-02-03T04:05:06Z', 'busy' FROM contacts
+      WHERE campaign_id = ${id}`
+    await api.sql`UPDATE campaigns SET started_at = '2026-02-01T00:00:00Z', completed_at = '2026-02-04T00:00:00Z' WHERE id = ${id}`
+    const answer = await ask("GET", `/campaign/${id}/outcomes?bucket=day`)
+    t.match(answer.json, {
+      bucket: "day",
+      since: "2026-02-01T00:00:00.000Z",
+      calls: [{ at: "2026-02-03T00:00:00.000Z", outcomes: { answered: 0, busy: 2 } }],
+      retries: { due: 0, ahead: [], later: 0 }
+    })
+    t.equal((await ask("GET", `/campaign/${id}/outcomes?bucket=week`)).status, 422)
+  })
+
   t.test("when its list is checked first, then the answer has all faults, and the contacts as they would be dialed", async (t) => {
     const { id } = await makeAgent()
     const check = async (text: string) => ask("POST", "/campaign/check", { source_id: await upload(text), workflow_id: id })
