@@ -15,6 +15,7 @@ import type { WebhookEndpoints } from "#core/webhook/WebhookEndpoints.ts"
 import type { OptOuts } from "#core/contact/OptOuts.ts"
 import type { Idempotency } from "#core/Idempotency.ts"
 import type { Retentions } from "#core/file/Retentions.ts"
+import type { Engines } from "#core/node/Engines.ts"
 import type { LinkMakers } from "#core/organization/LinkMakers.ts"
 import type { Uploads } from "#core/file/Uploads.ts"
 import { HeavyLanes } from "#core/load/HeavyWork.ts"
@@ -73,6 +74,7 @@ import { notHereRoutes } from "./routes/notHere.ts"
 import { operatorRoutes } from "./routes/operator.ts"
 import { carrierNumberRoutes } from "./routes/carrierNumber.ts"
 import { phoneNumberRoutes } from "./routes/phoneNumber.ts"
+import { engineRoutes } from "./routes/engine.ts"
 import { quotaRoutes } from "./routes/quota.ts"
 import { recordingRoutes } from "./routes/recording.ts"
 import { resourceUploadRoutes } from "./routes/resourceUpload.ts"
@@ -110,6 +112,7 @@ type ApiNeeds =
   | CarrierCallbacks
   | CarrierMedia
   | Closing
+  | Engines
   | Events
   | FileLinks
   | FileStore
@@ -169,6 +172,7 @@ export const apiRoutes = (adapters: ReadonlyArray<Adapter>): ReadonlyArray<Route
     ...apiKeyRoutes,
     ...organizationRoutes,
     ...quotaRoutes,
+    ...engineRoutes,
     ...servicePriceRoutes,
     ...invitationRoutes,
     ...userConfigurationRoutes,

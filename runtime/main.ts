@@ -14,6 +14,7 @@ import { Compatibility } from "#core/Compatibility.ts"
 import { Folders } from "#core/folder/Folders.ts"
 import { Idempotency } from "#core/Idempotency.ts"
 import * as accounts from "#core/services/accounts.ts"
+import { Engines } from "#core/node/Engines.ts"
 import { LinkMakers } from "#core/organization/LinkMakers.ts"
 import { Organizations } from "#core/organization/Organizations.ts"
 import { callPricesLayer } from "#core/usage/ServicePrices.ts"
@@ -120,6 +121,7 @@ const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer, agen
       accounts.layer.pipe(Layer.provide(logins.layer)),
       FileLinks.layer,
       LinkMakers.layer,
+      Engines.layer,
       resources.layer
     )
   ),

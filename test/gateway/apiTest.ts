@@ -27,6 +27,7 @@ import { LinkMakers } from "#core/organization/LinkMakers.ts"
 import { Tokens } from "#core/organization/Tokens.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { CarrierCallbacks } from "#core/provider/CarrierCallbacks.ts"
+import { Engines } from "#core/node/Engines.ts"
 import { NodeLinks } from "#core/node/NodeLinks.ts"
 import { CarrierMedia } from "#core/provider/CarrierMedia.ts"
 import { Registry } from "#core/provider/Registry.ts"
@@ -321,6 +322,7 @@ export const openApi = async (
         TelephonyConfigs.layer,
         FileLinks.layer,
         LinkMakers.layer,
+        Engines.layer,
         OptOuts.layer.pipe(Layer.provide(RecentOptOuts.layer)),
         runOwners,
         resources.layer,

@@ -87,6 +87,14 @@ t.test("given two call nodes", { buffered: true }, async (t) => {
     const calls = await attemptsBy(world, id)
     const shares = ["left", "right", "journey"].map((name) => calls.get(name))
     t.strictSame(shares, [2, 2, 2])
+    const engines = await world.api.ask("GET", "/organizations/engines")
+    t.match(engines.body, {
+      engines: [
+        { name: "journey", role: "decider", calls: 2 },
+        { name: "left", role: "carrier", calls: 2 },
+        { name: "right", role: "carrier", calls: 2 }
+      ]
+    })
     world.emulator.letTalk(false)
     await thenItEndsWell(t, id)
   })
