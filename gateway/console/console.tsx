@@ -27,7 +27,7 @@ const Frame = ({ signOut }: { readonly signOut: () => void }) => {
   useEffect(follow, [])
   useKeys(letters)
   const [page = ""] = place.value
-  const present = pages.find(({ path }) => path === page)?.path ?? "now"
+  const present = page === "" ? "now" : page
   return (
     <>
       <nav aria-label="Pages">

@@ -37,7 +37,10 @@ const follow = async (page: Page, name: string) => {
 }
 
 t.test("given the console in a browser", { skip }, async (t) => {
-  const world = await World.open(t, { emulator: { ringMillis: 50, talkMillis: 2500, talkOnceHeard: true }, environment: { ORG_CONCURRENCY: "4", PORT: String(await freePort()) } })
+  const world = await World.open(t, {
+    emulator: { ringMillis: 50, talkMillis: 2500, talkOnceHeard: true },
+    environment: { ORG_CONCURRENCY: "4", PORT: String(await freePort()) }
+  })
   const page = await openPage(t)
   const { api, emulator, engine } = world
 
@@ -70,7 +73,7 @@ t.test("given the console in a browser", { skip }, async (t) => {
     await isAccessible(t, page, "what happens now")
     await follow(page, "Renewals")
     t.match(await page.text(".head", /running/), /Renewals/)
-    await page.text("tbody", /busy/)
+    await page.text(".long tbody", /busy/)
     await page.click(".act button")
     await page.text(".head", /paused/)
     const dialed = emulator.log.count("originate")
@@ -84,6 +87,10 @@ t.test("given the console in a browser", { skip }, async (t) => {
     await follow(page, "Open")
     await page.text("h2", /Conversation/)
     t.match(await page.text("main", /Good morning/), /Agent\s+Good morning\./, "then what was said is shown")
+    await page.click(".panel .head button")
+    await page.text(".transcript button.time")
+    await page.click(".transcript button.time")
+    t.match(await page.text(".transcript [aria-current]"), /Good morning/, "and heard from there, in step with the recording")
     await isAccessible(t, page, "a call")
   })
 
@@ -92,7 +99,9 @@ t.test("given the console in a browser", { skip }, async (t) => {
     await page.enter("input[name=workflow_name]", "Surgery")
     await page.click(".form button.main")
     await page.text("h1", /Surgery/)
-    await until("the graph", async () => ((await page.evaluate(`document.querySelectorAll(".node").length > 5`)) === true ? true : undefined))
+    await until("the graph", async () =>
+      (await page.evaluate(`document.querySelectorAll(".node").length > 5`)) === true ? true : undefined
+    )
     await isAccessible(t, page, "an agent's graph")
     await follow(page, "JSON")
     await page.evaluate(`(() => {
@@ -140,7 +149,11 @@ t.test("given the console in a browser", { skip }, async (t) => {
       })()`)
     const dialed = emulator.log.count("originate")
     await choose("faulty.csv", "phone_number\n+15550900101\n0123\n+15550900101\n")
-    t.match(await page.text("section[aria-label='Rows with a fault']"), /3/, "then the rows with a fault are named before anything is created")
+    t.match(
+      await page.text("section[aria-label='Rows with a fault']"),
+      /3/,
+      "then the rows with a fault are named before anything is created"
+    )
     await isAccessible(t, page, "a list with a fault")
     await choose("good.csv", "phone_number\n+15550900101\n+15550900202\n")
     await page.text("p.good", /2 contacts of 2 rows can be called/)
@@ -160,7 +173,7 @@ t.test("given the console in a browser", { skip }, async (t) => {
     await page.click("dialog .main")
     await page.text(".head", /completed/)
     t.equal(emulator.log.count("originate"), dialed + 2, "but its other button does")
-    await page.text("tbody", /not reached/)
+    await page.text(".long tbody", /not reached/)
   })
 
   await t.test("when the engine is killed and comes back", async (t) => {

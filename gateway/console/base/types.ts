@@ -10,7 +10,9 @@ import type {
   CampaignProgressWire,
   CampaignWire
 } from "#gateway/wire/Campaign.ts"
+import type { CampaignOutcomesWire } from "#gateway/wire/CampaignOutcomes.ts"
 import type { ContactAttemptsWire, ContactListWire } from "#gateway/wire/Contact.ts"
+import type { EngineList } from "#gateway/wire/Engine.ts"
 import type { EventWire } from "#gateway/wire/Event.ts"
 import type { UploadAddress } from "#gateway/wire/File.ts"
 import type { ListCheckWire } from "#gateway/wire/ListCheck.ts"
@@ -45,3 +47,5 @@ export type ContactAttempts = Static<typeof ContactAttemptsWire>
 export type UploadPlace = Static<typeof UploadAddress>
 export type ListCheck = Static<typeof ListCheckWire>
 export type TelephonyConfigs = Static<typeof TelephonyConfigList>
+export type Outcomes = Static<typeof CampaignOutcomesWire>
+export type Engines = Static<typeof EngineList>

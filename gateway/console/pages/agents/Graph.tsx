@@ -35,7 +35,7 @@ const Way = ({ count, edge, from, most, to }: WayProps) => {
       <path d={path} fill="none" stroke-width={most === 0 ? 1.5 : 1.5 + ((widest - 1.5) * count) / most} marker-end="url(#arrow)">
         <title>{most === 0 ? label : `${label}: ${counted(count, "time")}`}</title>
       </path>
-      <text x={(start.x + end.x) / 2} y={(start.y + end.y) / 2} text-anchor="middle">
+      <text x={start.x + (end.x - start.x) * 0.6} y={start.y + (end.y - start.y) * 0.6} text-anchor="middle">
         {label.length > 24 ? `${label.slice(0, 23)}…` : label}
       </text>
     </g>

@@ -76,7 +76,7 @@ export const boxesOf = (graph: Graph): ReadonlyArray<Box> => {
     const left = Math.min(...nodes.map(({ position }) => position.x))
     const top = Math.min(...nodes.map(({ position }) => position.y))
     // An editor's nodes are 350 by 190, with as much room between them.
-    return nodes.map((node) => ({ node, x: (node.position.x - left) * 0.5, y: (node.position.y - top) * 0.38 }))
+    return nodes.map((node) => ({ node, x: (node.position.x - left) * 0.42, y: (node.position.y - top) * 0.38 }))
   }
   const depth = depths(graph)
   const rows = Map.groupBy(nodes, ({ id }) => depth.get(id) ?? 0)

@@ -9,6 +9,7 @@ import { figure } from "#gateway/console/base/words.ts"
 import { Changes } from "./Changes.tsx"
 import { Contacts } from "./Contacts.tsx"
 import { limitsOf } from "./limits.ts"
+import { OutcomesOverTime } from "./OutcomesOverTime.tsx"
 
 const isAbout =
   (id: string) =>
@@ -119,6 +120,7 @@ export const Campaign = ({ id }: { readonly id: string }) => {
           </p>
           <Figures id={id} />
           <Downloads id={id} />
+          <OutcomesOverTime id={id} isAbout={about} />
           <Contacts id={id} isAbout={about} />
           <Log logs={its.logs} />
         </>

@@ -3,7 +3,7 @@ import { lately } from "#gateway/console/base/follow.ts"
 import { Bar, Panel, Shown, State, When } from "#gateway/console/base/Parts.tsx"
 import { useReading } from "#gateway/console/base/reading.ts"
 import { type Column, Table } from "#gateway/console/base/Table.tsx"
-import type { Campaign, Campaigns, Happened, Progress, Quotas, Trunks } from "#gateway/console/base/types.ts"
+import type { Campaign, Campaigns, Engines, Happened, Progress, Quotas, Trunks } from "#gateway/console/base/types.ts"
 import { figure, words } from "#gateway/console/base/words.ts"
 
 const isCall = ({ type }: Pick<Happened, "type">) => type.startsWith("run.") || type.startsWith("campaign.")
@@ -98,6 +98,27 @@ const TrunkList = () => {
   )
 }
 
+const engineColumns: ReadonlyArray<Column<Engines["engines"][number]>> = [
+  { name: "Engine", show: ({ name }) => name },
+  { name: "Role", show: ({ role }) => words(role) },
+  { name: "Since", show: ({ since }) => <When at={since} /> },
+  { name: "Calls", isNumber: true, show: ({ calls }) => figure(calls) }
+]
+
+const EngineTable = () => {
+  const engines = useReading<Engines>("/organizations/engines", isCall)
+  return (
+    <Panel title="Engines">
+      <Shown
+        of={engines}
+        show={({ engines }) => (
+          <Table label="Engines" columns={engineColumns} rows={engines} keyOf={({ name }) => name} empty="None dials." />
+        )}
+      />
+    </Panel>
+  )
+}
+
 const subjectOf = ({ data, subject }: Happened) => {
   const [kind = "", id = ""] = subject.split("/")
   const name = typeof data["name"] === "string" ? data["name"] : subject
@@ -118,6 +139,7 @@ export const Now = () => (
     <div class="columns">
       <Calls />
       <TrunkList />
+      <EngineTable />
     </div>
     <Running />
     <Panel title="Just happened">

@@ -99,7 +99,10 @@ const Call = ({ agent, run }: { readonly agent: string; readonly run: Its }) => 
   )
 }
 
-const shownAs = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value))
+const shownAs = (value: unknown): string => {
+  if (typeof value === "string") return value
+  return Array.isArray(value) && value.every((one) => typeof one === "string") ? value.join(", ") : JSON.stringify(value)
+}
 
 const Facts = ({ of }: { readonly of: Its["gathered_context"] }) =>
   of === null || Object.keys(of).length === 0 ? (

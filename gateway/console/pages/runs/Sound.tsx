@@ -2,6 +2,7 @@
 import { type Signal, useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { reasonOf } from "#gateway/console/base/api.ts"
+import { colorAt } from "#gateway/console/base/color.ts"
 import { Fault } from "#gateway/console/base/Parts.tsx"
 import { lasting } from "#gateway/console/base/words.ts"
 
@@ -32,12 +33,12 @@ const decode = async (bytes: ArrayBuffer): Promise<Waves> => {
 const draw = (canvas: HTMLCanvasElement, { seconds, sides }: Waves, heard: number): void => {
   const pen = canvas.getContext("2d")
   if (pen === null) return
-  const style = getComputedStyle(canvas)
+  const [played, ahead] = [colorAt(canvas, "--accent"), colorAt(canvas, "--faint")]
   const height = size.height / Math.max(1, sides.length)
   pen.clearRect(0, 0, size.width, size.height)
   sides.forEach((side, index) => {
     side.forEach((peak, column) => {
-      pen.fillStyle = style.getPropertyValue(column / size.width <= heard / seconds ? "--accent" : "--faint")
+      pen.fillStyle = column / size.width <= heard / seconds ? played : ahead
       const tall = Math.max(1, peak * height)
       pen.fillRect(column, index * height + (height - tall) / 2, 1, tall)
     })
