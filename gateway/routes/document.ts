@@ -14,20 +14,20 @@ import { optional } from "#gateway/request/Field.ts"
 const found = (content: Content | undefined) =>
   content === undefined ? Effect.fail(new NotFound({ detail: "Not Found" })) : Effect.succeed(content)
 
-/** Redirects a browser to the documentation, and tells a program where it is. */
+/** Redirects a browser to the console, and tells a program where things are. */
 const welcome: Route = {
   ...route({
     method: "get",
     path: "/",
     name: "getRoot",
-    summary: "Find the documentation",
-    description: "A browser, which accepts `text/html`, is redirected to `/docs`.",
+    summary: "Find the console and the documentation",
+    description: "A browser, which accepts `text/html`, is redirected to `/console`.",
     access: "none",
     headers: Type.Object({ Accept: optional(Type.String()) }),
-    success: Type.Object({ docs: Type.String(), health: Type.String(), openapi: Type.String() }, { title: "Root" }),
-    handle: () => Effect.succeed({ docs: "/docs", health: "/api/v1/health", openapi: "/api/v1/openapi.json" })
+    success: Type.Object({ console: Type.String(), docs: Type.String(), health: Type.String(), openapi: Type.String() }, { title: "Root" }),
+    handle: () => Effect.succeed({ console: "/console", docs: "/docs", health: "/api/v1/health", openapi: "/api/v1/openapi.json" })
   }),
-  around: (given, reply) => (/\btext\/html\b/.test(String(given.headers["Accept"] ?? "")) ? Effect.succeed(redirect("/docs")) : reply)
+  around: (given, reply) => (/\btext\/html\b/.test(String(given.headers["Accept"] ?? "")) ? Effect.succeed(redirect("/console")) : reply)
 }
 
 const documentation: Tag = { name: "Documentation", about: "This API, described for people and programs." }

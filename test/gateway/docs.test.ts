@@ -67,6 +67,10 @@ t.test("given texts that stay the same, when a client takes gzip, then they are 
 
 t.test("given the root", async (t) => {
   const browser = await get("/", { accept: "text/html,application/xhtml+xml,*/*;q=0.8" })
-  t.match(browser, { status: 302, headers: { location: "/docs" } }, "then a browser is sent to the page")
-  t.strictSame((await get("/")).json, { docs: "/docs", health: "/api/v1/health", openapi: "/api/v1/openapi.json" }, "and a program is told")
+  t.match(browser, { status: 302, headers: { location: "/console" } }, "then a browser is sent to the console")
+  t.strictSame(
+    (await get("/")).json,
+    { console: "/console", docs: "/docs", health: "/api/v1/health", openapi: "/api/v1/openapi.json" },
+    "and a program is told"
+  )
 })

@@ -30,6 +30,11 @@ const barriers = async (page: Page): Promise<ReadonlyArray<string>> => {
 }
 const isAccessible = async (t: Test, page: Page, what: string) => t.strictSame(await barriers(page), [], `${what} keeps nobody out`)
 
+const press = async (page: Page, name: string) => {
+  const button = `[...document.querySelectorAll("button")].find((button) => button.textContent === ${JSON.stringify(name)})`
+  await until(`button ${name}`, async () => (await page.evaluate(`${button} !== undefined`)) || undefined)
+  await page.evaluate(`${button}.click()`)
+}
 const link = (name: string) => `[...document.querySelectorAll("a")].find((a) => a.textContent === ${JSON.stringify(name)})`
 const follow = async (page: Page, name: string) => {
   await until(`link to ${name}`, async () => (await page.evaluate(`${link(name)} !== undefined`)) || undefined)
@@ -46,7 +51,7 @@ t.test("given the console in a browser", { skip }, async (t) => {
 
   await t.test("when a wrong key is entered, and then the right one", async (t) => {
     await page.open(`${engine.url}/console`)
-    await page.click("button.link")
+    await press(page, "Sign in with an API key")
     await page.enter("input[name=key]", "dgr_not_a_key")
     await page.click("button.main")
     t.match(await page.text("[role=alert]"), "Invalid or expired API key", "then it says why the first is refused")
@@ -113,10 +118,9 @@ t.test("given the console in a browser", { skip }, async (t) => {
     t.match(await page.text(".faults"), /^Line \d+ edges\.\d+\.target: /, "then a fault is shown at its place")
     await isAccessible(t, page, "an agent's JSON")
     await follow(page, "Graph")
-    await page.click(".head .act:nth-of-type(2) button")
+    await press(page, "Edit as a draft")
     await page.text(".head", /draft/)
-    await page.press("x")
-    await page.evaluate(`[...document.querySelectorAll("button")].find((button) => button.textContent === "Begin").click()`)
+    await press(page, "Begin")
     t.match(await page.text(".chat"), /Agent Hello, this is the assistant/, "and the draft answers")
     await page.text(".node.entered", /Reach the contact/)
     await page.enter("input[name=text]", "Yes, speaking.")
@@ -162,7 +166,7 @@ t.test("given the console in a browser", { skip }, async (t) => {
     await page.click(".hours button")
     t.match(await page.text("output.note", /At any time/), /2 contacts are through by/, "and the limits are told in words")
     await isAccessible(t, page, "a new campaign")
-    await page.evaluate(`document.querySelector("form.form > .choices .main").click()`)
+    await press(page, "Create campaign")
     await page.text("h1", /Check-ups/)
     await page.click(".head button")
     await page.text("dialog", /2 people are called/)
@@ -190,7 +194,7 @@ t.test("given the console in a browser", { skip }, async (t) => {
 
   await t.test("when its user signs out", async (t) => {
     page.complaints.splice(0)
-    await page.evaluate(`document.querySelector("nav button.link").click()`)
+    await press(page, "Sign out")
     t.match(await page.text("h1", /Trunkline/), "Trunkline")
     await page.open(`${world.engine.url}/console#/campaigns`)
     await page.text(".sign-in h1")

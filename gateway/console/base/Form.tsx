@@ -40,7 +40,7 @@ export const Form = ({ children, done, label, more, submit }: FormProps) => {
   const send = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     const fields = new FormData(event.currentTarget)
-    const known = new Set([...event.currentTarget.elements].map((element) => element.getAttribute("name") ?? ""))
+    const known = new Set([...event.currentTarget.elements].flatMap((element) => element.getAttribute("name") ?? []))
     faults.value = none
     standing.value = "sending"
     try {

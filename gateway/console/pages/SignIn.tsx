@@ -1,69 +1,102 @@
-/** Signing in with an account or an API key. Either goes into a cookie that no script can read. */
+/** Signing in with an account or an API key, or with a new account. The credential goes into a cookie that no script can read. */
 import { useSignal } from "@preact/signals"
-import type { TargetedSubmitEvent } from "preact"
-import { ask, Refused } from "#gateway/console/base/api.ts"
+import type { ComponentChildren } from "preact"
+import { ask } from "#gateway/console/base/api.ts"
+import { entered, Form, TextField } from "#gateway/console/base/Form.tsx"
+import { place } from "#gateway/console/base/router.ts"
 
 const keep = (headers: Readonly<Record<string, string>>) => ask("POST", "/auth/browser", undefined, headers)
 
-const signIn = async (fields: FormData): Promise<void> => {
-  const text = (name: string) => String(fields.get(name) ?? "")
-  if (text("key") !== "") return void (await keep({ "x-api-key": text("key") }))
-  const { token } = await ask<{ readonly token: string }>("POST", "/auth/login", { email: text("email"), password: text("password") })
-  await keep({ authorization: `Bearer ${token}` })
+interface Session {
+  readonly token: string
 }
+const withToken = ({ token }: Session) => keep({ authorization: `Bearer ${token}` })
+
+const Account = ({ isNew }: { readonly isNew: boolean }) => (
+  <>
+    <TextField name="email" label="E-mail address" type="email" autocomplete="username" isRequired />
+    <TextField name="password" label="Password" type="password" autocomplete={isNew ? "new-password" : "current-password"} isRequired />
+  </>
+)
+
+/** The link of an invitation is `/console#/join/TOKEN`. */
+const invitationIn = ([page, token]: ReadonlyArray<string>): string | undefined => (page === "join" ? token : undefined)
+
+const ways: Readonly<
+  Record<
+    "account" | "key" | "new",
+    { readonly name: string; readonly fields: () => ComponentChildren; readonly enter: (fields: FormData) => Promise<unknown> }
+  >
+> = {
+  account: {
+    name: "Sign in with an account",
+    fields: () => <Account isNew={false} />,
+    enter: async (fields) =>
+      withToken(await ask<Session>("POST", "/auth/login", { email: entered(fields, "email"), password: fields.get("password") }))
+  },
+  key: {
+    name: "Sign in with an API key",
+    fields: () => <TextField name="key" label="API key" type="password" isRequired />,
+    enter: (fields) => keep({ "x-api-key": entered(fields, "key") ?? "" })
+  },
+  new: {
+    name: "Create an account",
+    fields: () => {
+      const invitation = invitationIn(place.value)
+      return (
+        <>
+          {invitation === undefined ? (
+            <TextField
+              name="setup_code"
+              label="Set-up code"
+              hint="For the first account: the code that the engine printed when it was started. Otherwise open the link of your invitation."
+            />
+          ) : (
+            <TextField name="invitation_token" label="Invitation" value={invitation} isReadOnly />
+          )}
+          <Account isNew />
+        </>
+      )
+    },
+    enter: async (fields) => {
+      const { email, ...rest } = Object.fromEntries([...fields].filter(([, value]) => value !== ""))
+      return withToken(await ask<Session>("POST", "/auth/signup", { ...rest, email }))
+    }
+  }
+}
+type Way = keyof typeof ways
+// The keys of a constant object are known.
+const names = Object.keys(ways) as ReadonlyArray<Way>
 
 export const SignIn = ({ signedIn }: { readonly signedIn: () => void }) => {
-  const withKey = useSignal(false)
-  const refused = useSignal<string | undefined>(undefined)
-  const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    refused.value = undefined
-    try {
-      await signIn(new FormData(event.currentTarget))
-      signedIn()
-    } catch (cause) {
-      refused.value = cause instanceof Refused ? cause.message : String(cause)
-    }
+  const way = useSignal<Way>(invitationIn(place.peek()) === undefined ? "account" : "new")
+  const { enter, fields, name } = ways[way.value]
+  const submit = async (given: FormData) => {
+    await enter(given)
+    signedIn()
   }
   return (
     <main class="sign-in">
       <h1>Trunkline</h1>
-      <form onSubmit={submit}>
-        {withKey.value ? (
-          <label>
-            API key
-            <input name="key" type="password" required autocomplete="off" spellcheck={false} />
-          </label>
-        ) : (
-          <>
-            <label>
-              E-mail address
-              <input name="email" type="email" required autocomplete="username" />
-            </label>
-            <label>
-              Password
-              <input name="password" type="password" required autocomplete="current-password" />
-            </label>
-          </>
-        )}
-        {refused.value === undefined ? null : (
-          <p role="alert" class="fault">
-            {refused.value}
-          </p>
-        )}
-        <button type="submit" class="main">
-          Sign in
-        </button>
-        <button
-          type="button"
-          class="link"
-          onClick={() => {
-            withKey.value = !withKey.value
-          }}
-        >
-          {withKey.value ? "Use an account" : "Use an API key"}
-        </button>
-      </form>
+      <Form key={way.value} label={name} submit={submit}>
+        {fields()}
+      </Form>
+      <p class="choices">
+        {names
+          .filter((other) => other !== way.value)
+          .map((other) => (
+            <button
+              key={other}
+              type="button"
+              class="link"
+              onClick={() => {
+                way.value = other
+              }}
+            >
+              {ways[other].name}
+            </button>
+          ))}
+      </p>
     </main>
   )
 }

@@ -31,7 +31,16 @@ const byHand = (numbers: string): Blob => {
   return new Blob([["phone_number", ...lines, ""].join("\n")], { type: "text/csv" })
 }
 
-export const ListField = ({ list }: { readonly list: Signal<Listed | undefined> }) => {
+/** Numbers that are kept for stories: nobody has them. */
+const madeUp = Array.from({ length: 20 }, (_, index) => `+120255501${String(index).padStart(2, "0")}`).join("\n")
+
+interface ListFieldProps {
+  readonly list: Signal<Listed | undefined>
+  /** Nobody's phone rings. */
+  readonly isSimulated: boolean
+}
+
+export const ListField = ({ isSimulated, list }: ListFieldProps) => {
   const isOver = useSignal(false)
   const fault = useSignal<string | undefined>(undefined)
   const numbers = useSignal("")
@@ -87,6 +96,13 @@ export const ListField = ({ list }: { readonly list: Signal<Listed | undefined> 
           Use these
         </button>
       </details>
+      {isSimulated ? (
+        <p class="choices">
+          <button type="button" onClick={() => take(byHand(madeUp), "made-up-numbers.csv")}>
+            Use 20 made-up numbers
+          </button>
+        </p>
+      ) : null}
       {fault.value === undefined ? null : <Fault>{fault.value}</Fault>}
     </fieldset>
   )

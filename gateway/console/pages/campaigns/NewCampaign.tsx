@@ -63,6 +63,7 @@ const New = ({ agents, configurations, defaults }: OfferedProps) => {
   const agent = useSignal(agents[0] === undefined ? undefined : String(agents[0].id))
   const usual = configurations.find(({ is_default_outbound: isDefault }) => isDefault) ?? configurations[0]
   const telephony = useSignal(usual === undefined ? undefined : String(usual.id))
+  const through = configurations.find(({ id }) => String(id) === telephony.value)
   const { check, fault } = useCheck(list.value?.sourceId, agent.value, telephony.value)
   const before = settingsOf(defaults)
   const create = async (fields: FormData) => {
@@ -97,7 +98,7 @@ const New = ({ agents, configurations, defaults }: OfferedProps) => {
           telephony.value = id
         }}
       />
-      <ListField list={list} />
+      <ListField list={list} isSimulated={through?.provider === "simulated"} />
       {fault.value === undefined ? null : <Fault>{fault.value}</Fault>}
       {check.value === undefined ? null : <CheckedList check={check.value} />}
       <SettingsFields before={before} calling={calling} contacts={check.value?.accepted} />

@@ -16,16 +16,23 @@ const kinds: ReadonlyArray<Pick<Curve, "name" | "color" | "dash"> & { readonly o
 
 const sizes: Readonly<Record<Outcomes["bucket"], number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }
 
-/** The API leaves out what had no calls. */
-const filled = ({ bucket, calls }: Outcomes): ReadonlyArray<{ readonly at: number; readonly outcomes: Counts | undefined }> => {
+interface Bucket {
+  /** Epoch milliseconds. */
+  readonly at: number
+  readonly isRoom: boolean
+  readonly outcomes: Counts | undefined
+}
+
+/** The API leaves out what had no calls. Before the first and after the last bucket there is room for one, so that a single one has a width. */
+const filled = ({ bucket, calls }: Outcomes): ReadonlyArray<Bucket> => {
   const found = new Map(calls.map(({ at, outcomes }) => [Date.parse(at), outcomes]))
   const times = [...found.keys()]
   const [first, last] = [times[0], times.at(-1)]
   if (first === undefined || last === undefined) return []
-  const count = Math.round((last - first) / sizes[bucket]) + 1
+  const count = Math.round((last - first) / sizes[bucket]) + 3
   return Array.from({ length: count }, (_, index) => {
-    const at = first + index * sizes[bucket]
-    return { at, outcomes: found.get(at) }
+    const at = first + (index - 1) * sizes[bucket]
+    return { at, isRoom: index === 0 || index === count - 1, outcomes: found.get(at) }
   })
 }
 
@@ -34,8 +41,11 @@ const Drawn = ({ outcomes }: { readonly outcomes: Outcomes }) => {
   const { due, later, ahead } = outcomes.retries
   const waiting = ahead.reduce((sum, { retries }) => sum + retries, later)
   const sum = (counts: Counts | undefined, of: ReadonlyArray<keyof Counts>) => of.reduce((total, name) => total + (counts?.[name] ?? 0), 0)
-  const curves = kinds.map(({ of, ...curve }) => ({ ...curve, values: buckets.map(({ outcomes: counts }) => sum(counts, of)) }))
-  const total = (values: ReadonlyArray<number>) => values.reduce((all, value) => all + value, 0)
+  const curves = kinds.map(({ of, ...curve }) => ({
+    ...curve,
+    values: buckets.map(({ isRoom, outcomes: counts }) => (isRoom ? null : sum(counts, of)))
+  }))
+  const total = (values: ReadonlyArray<number | null>) => values.reduce<number>((all, value) => all + (value ?? 0), 0)
   const spoken = curves.map(({ name, values }) => `${figure(total(values))} ${name}`).join(", ")
   return (
     <>

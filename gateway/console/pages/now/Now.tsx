@@ -5,6 +5,7 @@ import { useReading } from "#gateway/console/base/reading.ts"
 import { type Column, Table } from "#gateway/console/base/Table.tsx"
 import type { Campaign, Campaigns, Engines, Happened, Progress, Quotas, Trunks } from "#gateway/console/base/types.ts"
 import { figure, words } from "#gateway/console/base/words.ts"
+import { FirstSteps } from "./FirstSteps.tsx"
 
 const isCall = ({ type }: Pick<Happened, "type">) => type.startsWith("run.") || type.startsWith("campaign.")
 const isCampaign = ({ type }: Pick<Happened, "type">) => type.startsWith("campaign.")
@@ -136,6 +137,7 @@ const eventColumns: ReadonlyArray<Column<Happened>> = [
 export const Now = () => (
   <>
     <h1>Now</h1>
+    <FirstSteps />
     <div class="columns">
       <Calls />
       <TrunkList />

@@ -1,0 +1,78 @@
+/** The way from an empty engine to the first answered call. It is gone once somebody has been reached. */
+import type { ComponentChildren } from "preact"
+import { ask } from "#gateway/console/base/api.ts"
+import { may } from "#gateway/console/base/caller.ts"
+import { Act, Panel } from "#gateway/console/base/Parts.tsx"
+import { useReading } from "#gateway/console/base/reading.ts"
+import type { AgentName, Campaigns, Happened, Progress, TelephonyConfigs } from "#gateway/console/base/types.ts"
+
+const isCampaign = ({ type }: Happened) => type.startsWith("campaign.") || type === "run.completed"
+
+interface StepProps {
+  readonly isDone: boolean
+  readonly name: string
+  readonly children: ComponentChildren
+}
+const Step = ({ children, isDone, name }: StepProps) => (
+  <li class={isDone ? "good" : ""}>
+    <strong>
+      {isDone ? "● " : "◌ "}
+      {name}
+    </strong>
+    {isDone ? null : <div>{children}</div>}
+  </li>
+)
+
+const simulate = () =>
+  ask("POST", "/organizations/telephony-configs", { name: "Simulated", config: { provider: "simulated" }, is_default_outbound: true })
+
+export const FirstSteps = () => {
+  const telephony = useReading<TelephonyConfigs>("/organizations/telephony-configs")
+  const agents = useReading<ReadonlyArray<AgentName>>("/workflow/summary")
+  const campaigns = useReading<Campaigns>("/campaign/?limit=1", isCampaign)
+  const newest = campaigns.value.value?.campaigns[0]
+  const progress = useReading<Progress>(newest === undefined ? undefined : `/campaign/${newest.id}/progress`, isCampaign)
+  const configurations = telephony.value.value?.configurations
+  const known = agents.value.value
+  if (configurations === undefined || known === undefined || campaigns.value.value === undefined) return null
+  const isReached = (progress.value.value?.completed ?? 0) > 0
+  const isOver = newest !== undefined && ["paused", "completed", "failed"].includes(newest.state)
+  if (isReached || isOver) return null
+  const [agent] = known
+  return (
+    <Panel title="First steps">
+      <ol class="steps">
+        <Step name="An account" isDone>
+          {null}
+        </Step>
+        <Step name="A trunk" isDone={configurations.length > 0}>
+          <a href="#/telephony">Connect Asterisk or a carrier</a>
+          {may("admin", "admin") ? (
+            <>
+              {" "}
+              or{" "}
+              <Act
+                label="use simulated phones for now"
+                act={async () => {
+                  await simulate()
+                  telephony.renew()
+                }}
+              />
+            </>
+          ) : null}
+        </Step>
+        <Step name="An agent" isDone={agent !== undefined}>
+          <a href="#/agents">Make one from a template</a>
+        </Step>
+        <Step name="A campaign" isDone={newest !== undefined}>
+          {agent === undefined ? "" : <a href={`#/agents/${agent.id}`}>Try the agent</a>}
+          {agent === undefined ? "" : ", then "}
+          <a href="#/campaigns/new">give it a list of contacts</a>
+        </Step>
+        <Step name="The first answered call" isDone={isReached}>
+          {newest === undefined ? "Start the campaign." : <a href={`#/campaigns/${newest.id}`}>Start the campaign, and watch</a>}
+        </Step>
+      </ol>
+    </Panel>
+  )
+}
