@@ -12,6 +12,7 @@ export const keptFile = (key: string) =>
     return later === key ? found : Effect.catchTag(found, "FileMissing", () => foundLater)
   })
 
+export const workbookType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 const mediaTypes: Readonly<Record<string, string>> = {
   csv: "text/csv; charset=utf-8",
   json: "application/json",
@@ -19,6 +20,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   opus: "audio/ogg",
   pdf: "application/pdf",
   txt: "text/plain; charset=utf-8",
-  wav: "audio/wav"
+  wav: "audio/wav",
+  xlsx: workbookType
 }
 export const mediaTypeOf = (key: string): string => mediaTypes[key.split(".").at(-1)?.toLowerCase() ?? ""] ?? "application/octet-stream"

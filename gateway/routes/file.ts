@@ -7,7 +7,7 @@ import { AuditLog } from "#core/organization/AuditLog.ts"
 import type { Caller } from "#core/organization/Caller.ts"
 import { LinkMakers, makerOf } from "#core/organization/LinkMakers.ts"
 import { FileLinks } from "#gateway/file/FileLinks.ts"
-import { keptFile, mediaTypeOf } from "#gateway/file/keptFile.ts"
+import { keptFile, mediaTypeOf, workbookType } from "#gateway/file/keptFile.ts"
 import { FileForbidden, FileKeyInvalid, LinkRefused } from "#gateway/request/Refusal.ts"
 import { download, route, type Tag, tagged, upload } from "#gateway/request/Route.ts"
 import { RunOwners } from "#gateway/ports/RunOwners.ts"
@@ -59,7 +59,7 @@ export const fileRoutes = tagged(filesTag, [
     name: "requestUpload",
     summary: "Get a URL to upload a list of contacts to",
     description:
-      "Send the file to the URL with `PUT` within 15 minutes, without a credential, and then create a campaign with its key. 409 if the organization's storage is full.",
+      "Send the file to the URL with `PUT` within 15 minutes, without a credential, and then create a campaign with its key. Of a workbook, the first visible sheet with a `phone_number` column is the list; its numbers need their `+`, as text or by their format. 409 if the organization's storage is full.",
     body: RequestUpload,
     success: UploadAddress,
     errors: ["QuotaFull"],
@@ -81,7 +81,7 @@ export const fileRoutes = tagged(filesTag, [
     summary: "Upload the bytes of a list",
     description:
       "To an upload URL, until it expires or the bytes have arrived. Sending the same bytes again gets the same answer, different bytes get 409.",
-    mediaTypes: ["text/csv", "application/octet-stream"],
+    mediaTypes: ["text/csv", workbookType, "application/octet-stream"],
     maxBytes: maxFileBytes,
     success: Uploaded,
     errors: ["UploadRefused", "UploadComplete", "BodyTooLarge", "QuotaFull"],
@@ -136,7 +136,7 @@ export const fileRoutes = tagged(filesTag, [
     access: "none",
     isSealed: true,
     query: FileQuery,
-    mediaTypes: ["audio/wav", "audio/ogg", "text/plain", "text/csv", "application/octet-stream"],
+    mediaTypes: ["audio/wav", "audio/ogg", "text/plain", "text/csv", workbookType, "application/octet-stream"],
     errors: ["LinkRefused", "FileMissing", "FilesAway"],
     handle: ({ query }) =>
       Effect.gen(function* () {

@@ -7,7 +7,7 @@ import { maxFileBytes } from "#core/contact/ContactCsv.ts"
 
 export const RequestUpload = Type.Object(
   {
-    file_name: Type.String({ pattern: ".*\\.csv$" }),
+    file_name: Type.String({ pattern: ".*\\.(csv|xlsx)$", description: "A CSV, or a workbook of Excel." }),
     file_size: Type.Integer({ minimum: 1, maximum: maxFileBytes }),
     content_type: Type.String({ default: "text/csv" })
   },

@@ -1,10 +1,10 @@
 /**
  * Reads uploaded lists of contacts as a stream: bytes to text to cells. A file with invalid text is refused, and the refusal names the row.
- * Nothing is guessed or replaced. Only a few hundred records are in memory at a time.
+ * Nothing is guessed or replaced. Only a few hundred records are in memory at a time. A workbook, whatever it is called, yields the same records.
  */
 import { CsvError, parse, type Parser } from "csv-parse"
 import { Effect, Layer } from "effect"
-import { createHash } from "node:crypto"
+import { createHash, type Hash } from "node:crypto"
 import { type FileHandle, open } from "node:fs/promises"
 import { finished } from "node:stream/promises"
 import { TextDecoder } from "node:util"
@@ -13,6 +13,7 @@ import { maxFileBytes } from "#core/contact/ContactCsv.ts"
 import { layoutOf, TextFormulas } from "#core/contact/CsvLayout.ts"
 import { Uploads } from "#core/file/Uploads.ts"
 import { Files } from "./Files.ts"
+import { beginningBytes, isOldWorkbook, isWorkbook, oldWorkbook, workbookRecords } from "./Workbook.ts"
 
 /** Processing one chunk blocks the event loop for a few milliseconds. */
 const chunkBytes = 16 * 1024
@@ -35,15 +36,13 @@ export const layer = Layer.effect(
         const file = yield* Effect.acquireRelease(Effect.tryPromise({ try: () => open(path), catch: () => notFound }), (file) =>
           Effect.promise(() => file.close())
         )
-        const csv = new CsvFile(file)
+        const list = yield* Effect.tryPromise({ try: () => listIn(file), catch: (error) => error }).pipe(Effect.catch(refusedOrDead))
         // Half a megabyte of every country's numbers, which an engine that imports nothing does not need.
         const { numberingPlan } = yield* Effect.promise(() => import("#runtime/telephony/numberingPlan.ts"))
         return {
           plan: numberingPlan,
-          next: Effect.tryPromise({ try: () => csv.next(), catch: (error) => error }).pipe(
-            Effect.catch((error) => (error instanceof SourceRefused ? Effect.fail(error) : Effect.die(error)))
-          ),
-          hash: Effect.sync(() => csv.hash.digest("hex")),
+          next: Effect.tryPromise({ try: () => list.next(), catch: (error) => error }).pipe(Effect.catch(refusedOrDead)),
+          hash: Effect.sync(() => list.hash.digest("hex")),
           keep: uploads.use(organizationId, sourceId)
         }
       })
@@ -51,12 +50,32 @@ export const layer = Layer.effect(
   })
 )
 
+const refusedOrDead = (error: unknown) => (error instanceof SourceRefused ? Effect.fail(error) : Effect.die(error))
+
+interface ListFile {
+  readonly hash: Hash
+  /** Empty at the end, and only then. */
+  readonly next: () => Promise<ReadonlyArray<ReadonlyArray<string>>>
+}
+
+/** Throws `SourceRefused`. */
+const listIn = async (file: FileHandle): Promise<ListFile> => {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(beginningBytes), 0, beginningBytes, 0)
+  const beginning = buffer.subarray(0, bytesRead)
+  if (isOldWorkbook(beginning)) throw oldWorkbook()
+  if (!isWorkbook(beginning)) return new CsvFile(file)
+  if ((await file.stat()).size > maxFileBytes) throw tooLarge()
+  const bytes = await file.readFile()
+  const records = workbookRecords(bytes)
+  return { hash: createHash("sha256").update(bytes), next: async () => (await records.next()).value ?? [] }
+}
+
 const refused = (what: string) => new SourceRefused({ reason: `Invalid CSV format: ${what}` })
 
 const tooLarge = () => new SourceRefused({ reason: `CSV file is larger than ${maxFileBytes} bytes` })
 
 /** Throws `SourceRefused`. */
-class CsvFile {
+class CsvFile implements ListFile {
   readonly hash = createHash("sha256")
   private readonly file: FileHandle
   private readonly buffer = Buffer.allocUnsafe(chunkBytes)

@@ -1,4 +1,5 @@
 import t from "tap"
+import { rowsOf, workbookOf } from "#test/support/workbook.ts"
 import { ari, bodyOf, csv, openApi } from "./apiTest.ts"
 
 const api = await openApi(t)
@@ -12,6 +13,27 @@ t.test("given a list of contacts to upload", async (t) => {
     t.match(answer, { expires_in: 900, file_key: /^campaigns\/\d+\/[0-9a-f-]{36}_a_b\.csv$/ })
     t.ok(String(answer["upload_url"]).startsWith(`http://127.0.0.1:${api.port}/api/v1/uploads/`))
     t.equal((await ask("POST", "/s3/presigned-upload-url", { file_name: "a.txt", file_size: 0 })).status, 422)
+  })
+
+  t.test("when it is a workbook, then a campaign can be created from it", async (t) => {
+    const bytes = workbookOf({
+      sheets: [
+        rowsOf([
+          ["phone_number", "first_name"],
+          ["+15550100001", "Ada"]
+        ])
+      ]
+    })
+    const ticket = bodyOf(await ask("POST", "/s3/presigned-upload-url", { file_name: "list.xlsx", file_size: bytes.length }))
+    const type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    const sent = await fetch(String(ticket["upload_url"]), {
+      method: "PUT",
+      body: new Uint8Array(bytes),
+      headers: { "content-type": type }
+    })
+    t.equal(sent.status, 200)
+    t.match(await makeCampaign({ source_id: ticket["file_key"] }), { total_rows: 1 })
+    t.match((await ask("GET", `/s3/file-metadata?key=${ticket["file_key"]}`)).json, { metadata: { content_type: type } })
   })
 
   t.test("when the bytes are sent as a form, then 405 says to use PUT", async (t) => {

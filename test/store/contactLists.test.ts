@@ -4,6 +4,7 @@ import t from "tap"
 import type { CampaignId } from "#core/Id.ts"
 import { definition, install, makeAgent, makeCampaign, makeConfig, ours, people, upload } from "./services.ts"
 import { Agents } from "#core/agent/Agents.ts"
+import { rowsOf, workbookOf } from "#test/support/workbook.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 
 const { run, sql, test } = await install(t)
@@ -48,6 +49,29 @@ accept("quotes, with a delimiter and a line end inside", 'phone_number,first_nam
   '+14155550100 A, "B"\nC'
 ])
 accept("a delimiter of its own", `sep=|\n${plain.replaceAll(",", "|")}`)
+accept(
+  "a workbook, whatever its name says",
+  workbookOf({
+    sheets: [
+      rowsOf([
+        ["phone_number", "first_name"],
+        ["+14155550100", "Zoë"],
+        ["", ""],
+        ["+14155550101", "Bo"]
+      ])
+    ]
+  })
+)
+accept(
+  "numbers in a workbook whose format has the sign",
+  workbookOf({
+    formats: ['"+"0'],
+    sheets: [
+      `${rowsOf([["phone_number", "first_name"]])}<row><c s="1"><v>1.41555501E10</v></c><c t="s"><v>0</v></c></row><row><c s="1"><v>14155550101</v></c><c t="s"><v>1</v></c></row>`
+    ],
+    texts: ["<t>Zoë</t>", "<t>Bo</t>"]
+  })
+)
 accept("what looks like Excel's text inside a quoted cell", 'phone_number,first_name\n+14155550100,"a\n=""b"",=""c"""\n', [
   '+14155550100 a\n="b",="c"'
 ])
@@ -76,6 +100,17 @@ refuse(
   () => `phone_number,first_name\n+14155550100,"A\n${"x\n".repeat(1_000_000)}`,
   `${invalid}row 2 is too long, or its quote is not closed`
 )
+refuse(
+  "a workbook whose numbers have no sign",
+  () => workbookOf({ sheets: [`${rowsOf([["phone_number", "first_name"]])}<row><c><v>14155550100</v></c></row>`] }),
+  /country code.*Row 2 has '14155550100'/
+)
+refuse(
+  "a workbook that is cut off",
+  () => workbookOf({ sheets: [rowsOf([["phone_number"]])] }).subarray(0, 500),
+  "Invalid workbook: it is cut off"
+)
+refuse("a workbook of old", () => Buffer.from("d0cf11e0a1b11ae1", "hex"), /^Invalid workbook: it is in the format of Excel before 2007/)
 refuse("a formula", () => 'phone_number,first_name\n="+14155550100"&"1",A\n', `${invalid}a quote in the wrong place in row 2`)
 refuse("a quote in the middle", () => 'phone_number,first_name\n+14155550100,A"B\n', `${invalid}a quote in the wrong place in row 2`)
 refuse("text after a closing quote", () => 'phone_number,first_name\n+14155550100,"A"B\n', `${invalid}a quote in the wrong place in row 2`)
