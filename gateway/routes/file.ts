@@ -59,7 +59,7 @@ export const fileRoutes = tagged(filesTag, [
     name: "requestUpload",
     summary: "Get a URL to upload a list of contacts to",
     description:
-      "Send the file to the URL with `PUT` within 15 minutes, without a credential, and then create a campaign with its key. Of a workbook, the first visible sheet with a `phone_number` column is the list; its numbers need their `+`, as text or by their format. 409 if the organization's storage is full.",
+      "Send the file to the URL with `PUT` within 15 minutes, without a credential, and then create a campaign with its key. Of a workbook, the first visible sheet with a `phone_number` column is the list, with the rows that a filter hides; its numbers need their `+`, as text or by their format. 409 if the organization's storage is full.",
     body: RequestUpload,
     success: UploadAddress,
     errors: ["QuotaFull"],

@@ -42,6 +42,65 @@ export const border = named({
     caughtBy: "test/gateway/confinedRequests.test.ts"
   },
 
+  "An organization sees none but its own calls on the engines.": {
+    file: "core/node/Engines.ts",
+    text: "FROM attempts WHERE organization_id =",
+    replacement: "FROM attempts WHERE 0 <",
+    caughtBy: "test/gateway/engines.test.ts"
+  },
+
+  // Lists of contacts.
+  "A list that is refused has no contact at its creation, although a check shows those of its other rows.": {
+    file: "core/contact/ContactCsv.ts",
+    text: "|| (this.refused && this.onFault === undefined)",
+    replacement: "",
+    caughtBy: "test/core/contactCsv.test.ts"
+  },
+  "A check tells of a repeated number.": {
+    file: "core/contact/ListCheck.ts",
+    text: "if (fault.repeats !== undefined) this",
+    replacement: "if (this.faults.length === 0 && fault.repeats !== undefined) this",
+    caughtBy: "test/store/listCheck.test.ts"
+  },
+  "What a workbook holds once it is decompressed has a limit.": {
+    file: "runtime/storage/Zip.ts",
+    text: "if (this.bytesLeft < 0) throw",
+    replacement: "if (Number.isNaN(this.bytesLeft)) throw",
+    caughtBy: "test/runtime/workbooks.test.ts"
+  },
+  "A workbook that was damaged on its way dials no other number.": {
+    file: "runtime/storage/Zip.ts",
+    text: "if (crc !== entry.crc) throw",
+    replacement: "if (Number.isNaN(crc)) throw",
+    caughtBy: "test/runtime/workbooks.test.ts"
+  },
+  "Nobody is dialed from a hidden sheet.": {
+    file: "runtime/storage/Workbook.ts",
+    text: '(attribute("state") ?? "visible") === "visible"',
+    replacement: 'attribute("state") !== "gone"',
+    caughtBy: "test/runtime/workbooks.test.ts"
+  },
+
+  // What an operator sees of a campaign.
+  "A contact waits for a slot once as many calls are up as may be.": {
+    file: "core/campaign/WaitingFor.ts",
+    text: "up >= limit",
+    replacement: "up > limit",
+    caughtBy: "test/core/waitingFor.test.ts"
+  },
+  "Of two waits of a contact, the one that ends last is shown.": {
+    file: "core/campaign/WaitingFor.ts",
+    text: "due > now && due > opensAt",
+    replacement: "due > now",
+    caughtBy: "test/core/waitingFor.test.ts"
+  },
+  "Retries that fall due later are not shown as due.": {
+    file: "core/campaign/CampaignOutcomeStore.ts",
+    text: "({ at }) => at < soon",
+    replacement: "({ at }) => at < until",
+    caughtBy: "test/store/campaignOutcomes.test.ts"
+  },
+
   // Clients.
   "An API key with scopes may do nothing outside of them.": {
     file: "gateway/request/authorize.ts",
