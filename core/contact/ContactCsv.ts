@@ -1,7 +1,7 @@
 /**
  * Judges an uploaded list of contacts record by record: which records are contacts, which are skipped, and why the whole file is refused. One
  * bad row refuses the file, so that nobody is dialed by surprise and the totals match the upload. The bytes are split into records elsewhere. Memory
- * is bounded: one number per accepted phone number, and at most a thousand row numbers per kind of fault.
+ * is bounded: two numbers per accepted phone number, and at most a thousand row numbers per kind of fault.
  */
 import { Result, Schema } from "effect"
 import { requiredVariables as variablesOf } from "#core/agent/Template.ts"
