@@ -37,6 +37,7 @@ export const layer = Layer.effect(
           Effect.promise(() => file.close())
         )
         const list = yield* Effect.tryPromise({ try: () => listIn(file), catch: (error) => error }).pipe(Effect.catch(refusedOrDead))
+        yield* Effect.addFinalizer(() => Effect.promise(async () => list.end?.()))
         // Half a megabyte of every country's numbers, which an engine that imports nothing does not need.
         const { numberingPlan } = yield* Effect.promise(() => import("#runtime/telephony/numberingPlan.ts"))
         return {
@@ -56,6 +57,8 @@ interface ListFile {
   readonly hash: Hash
   /** Empty at the end, and only then. */
   readonly next: () => Promise<ReadonlyArray<ReadonlyArray<string>>>
+  /** Nothing more is read. */
+  readonly end?: () => Promise<unknown>
 }
 
 /** Throws `SourceRefused`. */
@@ -67,7 +70,7 @@ const listIn = async (file: FileHandle): Promise<ListFile> => {
   if ((await file.stat()).size > maxFileBytes) throw tooLarge()
   const bytes = await file.readFile()
   const records = workbookRecords(bytes)
-  return { hash: createHash("sha256").update(bytes), next: async () => (await records.next()).value ?? [] }
+  return { hash: createHash("sha256").update(bytes), next: async () => (await records.next()).value ?? [], end: () => records.return() }
 }
 
 const refused = (what: string) => new SourceRefused({ reason: `Invalid CSV format: ${what}` })
