@@ -3,7 +3,6 @@ import { caller } from "./caller.ts"
 
 const number = new Intl.NumberFormat("en")
 export const figure = (value: number): string => number.format(value)
-export const percent = (share: number): string => `${Math.round(100 * share)} %`
 
 /** The word for one of it, or for another number of it. */
 export const counted = (count: number, one: string, many = `${one}s`): string => `${figure(count)} ${count === 1 ? one : many}`

@@ -86,7 +86,10 @@ export const boxesOf = (graph: Graph): ReadonlyArray<Box> => {
 }
 
 /** How often calls went along each edge, by its id, as the names of the nodes that they visited tell. */
-export const visitsOf = ({ edges, nodes }: Graph, runs: Runs["runs"]): ReadonlyMap<string, number> => {
+export const visitsOf = (
+  { edges, nodes }: Graph,
+  runs: ReadonlyArray<Pick<Runs["runs"][number], "gathered_context">>
+): ReadonlyMap<string, number> => {
   const names = new Map(nodes.map((node) => [node.id, nameOf(node)]))
   const counts = new Map<string, number>()
   for (const { gathered_context: gathered } of runs) {

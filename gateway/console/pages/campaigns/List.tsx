@@ -71,10 +71,10 @@ export const ListField = ({ isSimulated, list }: ListFieldProps) => {
           if (file !== undefined) void take(file, file.name)
         }}
       >
-        {list.value === undefined ? "Drop a CSV here, or choose one" : list.value.name}
+        {list.value === undefined ? "Drop a CSV or a workbook here, or choose one" : list.value.name}
         <input
           type="file"
-          accept=".csv,text/csv"
+          accept=".csv,.xlsx"
           onChange={({ currentTarget }) => {
             const file = currentTarget.files?.[0]
             if (file !== undefined) void take(file, file.name)

@@ -10,7 +10,7 @@ export type Contact = Contacts["contacts"][number]
 
 const PART = 500
 
-export interface ContactPages {
+interface ContactPages {
   readonly rows: Signal<ReadonlyArray<Contact>>
   readonly error: Signal<string | undefined>
   /** Whether there is nothing behind the rows. */

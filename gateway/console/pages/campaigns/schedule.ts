@@ -27,7 +27,7 @@ export const slotsOf = (hours: ReadonlyArray<Hours>): Array<Slot> =>
   hours.flatMap(({ days, from, until }) => days.map((day) => ({ day_of_week: day, start_time: from, end_time: until })))
 
 /** `Mon to Fri`, `Mon, Wed` */
-export const daysInWords = (days: ReadonlyArray<number>): string => {
+const daysInWords = (days: ReadonlyArray<number>): string => {
   const sorted = [...new Set(days)].sort((one, other) => one - other)
   const parts: Array<[first: number, last: number]> = []
   for (const day of sorted) {
