@@ -3,6 +3,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import type * as uws from "uWebSockets.js"
 import type { Agents } from "#core/agent/Agents.ts"
 import type { AgentTests } from "#core/agent/regression/AgentTests.ts"
+import type { BrowserRuns } from "#core/call/BrowserRuns.ts"
 import type { Calls } from "#core/call/Calls.ts"
 import type { Campaigns } from "#core/campaign/Campaigns.ts"
 import type { Folders } from "#core/folder/Folders.ts"
@@ -54,6 +55,7 @@ import type { RunOwners } from "./ports/RunOwners.ts"
 import { accountRoutes } from "./routes/account.ts"
 import { apiKeyRoutes } from "./routes/apiKey.ts"
 import { auditLogRoutes } from "./routes/auditLog.ts"
+import { browserCallRoutes } from "./routes/browserCall.ts"
 import { callRoutes } from "./routes/call.ts"
 import { campaignRoutes } from "./routes/campaign.ts"
 import { contactRoutes } from "./routes/contact.ts"
@@ -107,6 +109,7 @@ type ApiNeeds =
   | Accounts
   | Agents
   | AgentTests
+  | BrowserRuns
   | Calls
   | Campaigns
   | CarrierCallbacks
@@ -157,6 +160,7 @@ export const apiRoutes = (adapters: ReadonlyArray<Adapter>): ReadonlyArray<Route
     ...reportRoutes,
     ...usageRoutes,
     ...callRoutes,
+    ...browserCallRoutes,
     ...telephonyRoutes(adapters),
     ...phoneNumberRoutes,
     ...carrierNumberRoutes,

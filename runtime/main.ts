@@ -4,6 +4,7 @@ import { Cause, Clock, Console, Context, Effect, Exit, Layer, Logger, Redacted, 
 import { fileURLToPath } from "node:url"
 import { Agents } from "#core/agent/Agents.ts"
 import { AgentServices } from "#core/model/AgentServices.ts"
+import { BrowserRuns } from "#core/call/BrowserRuns.ts"
 import { Calls } from "#core/call/Calls.ts"
 import { TextChats } from "#core/chat/TextChats.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
@@ -107,7 +108,7 @@ const gateway = Layer.unwrap(
 const tools = HttpTools.layer.pipe(Layer.provide([CredentialSecrets.layer, WebhookSender.layer]))
 const agentTests = AgentTester.layer.pipe(Layer.provide(AgentServices.layer))
 const textChats = TextChats.layer.pipe(Layer.provide([AgentServices.layer, callPricesLayer, chatTalk.layer.pipe(Layer.provide(tools))]))
-const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer, agentTests, textChats).pipe(
+const api = Layer.mergeAll(Campaigns.layer, BrowserRuns.layer, Calls.layer, Idempotency.layer, agentTests, textChats).pipe(
   Layer.provide(CsvSource.layer),
   Layer.provideMerge(
     Layer.mergeAll(

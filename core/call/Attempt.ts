@@ -32,7 +32,8 @@ export interface Attempt {
   readonly callId: CallId
   readonly organizationId: OrganizationId
   readonly runId: RunId
-  readonly telephonyConfigurationId: TelephonyConfigId
+  /** Undefined for a call from a browser, which needs no provider. */
+  readonly telephonyConfigurationId: TelephonyConfigId | undefined
   /** Undefined for a single call. */
   readonly campaign: CampaignPart | undefined
 }
@@ -45,6 +46,7 @@ export interface AgentPart {
 
 /** An attempt that has just been written, with the data that its call needs. */
 export interface NewAttempt extends Attempt, AgentPart {
+  readonly telephonyConfigurationId: TelephonyConfigId
   readonly phoneNumber: string
   readonly agentId: AgentId
 }

@@ -18,9 +18,9 @@ export interface DialedContact {
   readonly carrier?: string | undefined
 }
 
-/** Undefined for a single call. */
+/** Undefined for a call outside of campaigns. */
 export const dialedBy = ({ campaign, telephonyConfigurationId }: Attempt, carrier?: string): DialedContact | undefined =>
-  campaign === undefined
+  campaign === undefined || telephonyConfigurationId === undefined
     ? undefined
     : { campaignId: campaign.campaignId, rowNo: campaign.rowNo, telephonyConfigurationId, ...(carrier !== undefined && { carrier }) }
 
@@ -104,6 +104,7 @@ export const formerOf = (sql: Sql, { callId, campaignId, rowNo }: Pick<LostAttem
   )
 
 interface LostSingle extends Omit<Attempt, "campaign">, Pick<AgentPart, "agentDefinitionId"> {
+  readonly telephonyConfigurationId: TelephonyConfigId
   readonly phoneNumber: string
   /** The number that the callee is shown, if that is known by now. */
   readonly from: string | undefined

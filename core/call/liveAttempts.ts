@@ -15,7 +15,7 @@ export const liveAttempts = (sql: Sql, callIds: ReadonlyArray<CallId> | undefine
       readonly runId: RunId
       readonly agentDefinitionId: AgentDefinitionId
       readonly initialContext: Readonly<Record<string, unknown>>
-      readonly telephonyConfigurationId: TelephonyConfigId
+      readonly telephonyConfigurationId: TelephonyConfigId | null
       readonly node: string
       readonly journal: string | null
       readonly state: LeftAttempt["state"]
@@ -38,6 +38,7 @@ export const liveAttempts = (sql: Sql, callIds: ReadonlyArray<CallId> | undefine
           call: callRefOf(row),
           campaign: row.campaign ?? undefined,
           journal: row.journal ?? undefined,
+          telephonyConfigurationId: row.telephonyConfigurationId ?? undefined,
           answeredAt: row.answeredAt ?? undefined
         })
       )

@@ -18,7 +18,8 @@ export interface InitialContext {
   readonly called_number?: string
   /** The number shown to the callee. `AttemptStore.finish` fills it in if it is missing. */
   readonly caller_number?: string
-  readonly direction?: "outbound"
+  /** `inbound`: from a browser. */
+  readonly direction?: "inbound" | "outbound"
   readonly provider?: string
   readonly telephony_configuration_id?: number
   /** These two are written for calls of campaigns. */

@@ -25,7 +25,7 @@ import {
 import { running as runningCampaigns } from "#core/campaign/RunningCampaignStore.ts"
 import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import { add as addOptOuts } from "#core/contact/OptOutStore.ts"
-import type { CallId, CampaignId } from "#core/Id.ts"
+import type { CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import { skipFailedOver, skipRestored } from "#core/run/RunNumbers.ts"
 import { Signals } from "#core/Signals.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
@@ -197,6 +197,12 @@ export const layerCallNode = Layer.effectDiscard(
   })
 )
 
+/** A call that was dialed, outside of campaigns. */
+const isSingle = (
+  attempt: LiveCall["attempt"]
+): attempt is LiveCall["attempt"] & { readonly telephonyConfigurationId: TelephonyConfigId } =>
+  attempt.campaign === undefined && attempt.telephonyConfigurationId !== undefined
+
 /** Single calls that are already over stay lost; nobody is called again because of them. */
 const rewriteSingles = Effect.fnUntraced(function* (
   live: ReadonlyArray<Pick<LiveCall, "attempt" | "ref">>,
@@ -207,7 +213,7 @@ const rewriteSingles = Effect.fnUntraced(function* (
   const sql = yield* SqlClient.SqlClient
   const elsewhere = yield* CallsElsewhere
   const here = live.flatMap(({ attempt, ref: { from, to } }) =>
-    attempt.campaign === undefined && to !== undefined ? [{ ...attempt, from, journal: id, node: nodeName, phoneNumber: to }] : []
+    isSingle(attempt) && to !== undefined ? [{ ...attempt, from, journal: id, node: nodeName, phoneNumber: to }] : []
   )
   const there = dispatched.flatMap(({ attempt, from, journal }) => {
     const node = elsewhere.engines().find((engine) => engine.journal === journal)?.node

@@ -40,13 +40,17 @@ export const scopesOf = (
   attempt: {
     readonly call: CallRef
     readonly organizationId: OrganizationId
-    readonly telephonyConfigurationId: TelephonyConfigId
+    readonly telephonyConfigurationId: TelephonyConfigId | undefined
   }
 ) => [
   ...(campaignId === undefined ? [] : [{ key: `campaign:${campaignId}`, limit: undefined }]),
   { key: `organization:${attempt.organizationId}`, limit: undefined },
-  { key: callerKey(attempt.telephonyConfigurationId, attempt.call.from), limit: undefined },
-  { key: `trunk:${attempt.telephonyConfigurationId}`, limit: undefined }
+  ...(attempt.telephonyConfigurationId === undefined ? [] : trunkScopesOf(attempt.telephonyConfigurationId, attempt.call))
+]
+
+const trunkScopesOf = (id: TelephonyConfigId, { from }: CallRef) => [
+  { key: callerKey(id, from), limit: undefined },
+  { key: `trunk:${id}`, limit: undefined }
 ]
 
 /** Returns the news for the campaign if settling ended the attempt. */
@@ -89,7 +93,7 @@ export const settler = Effect.gen(function* () {
     if (known.undone !== undefined || (neverLeft && local.withhold(callId)))
       return yield* journal.neverPlaced(attempt, known.undone ?? { at: now, breakerEntry: false })
     const answeredAt = attempt.answeredAt ?? known.answeredAt
-    const trunk = yield* pool.get(telephonyConfigurationId)
+    const trunk = telephonyConfigurationId === undefined ? undefined : yield* pool.get(telephonyConfigurationId)
     if (trunk === undefined) {
       // No trunk is left that could tell what became of the call.
       const cause = answeredAt === undefined ? "written_off" : "node_lost"
@@ -102,7 +106,7 @@ export const settler = Effect.gen(function* () {
     const resumed = { ...attempt, answeredAt, call: { ...withKnown(attempt.call, known), sentAt } }
     // Events that the carrier delivered to the earlier process and will not deliver again. The call hears them before it is looked up.
     const hasCallbacks = trunk.adapter.read !== undefined
-    const told = hasCallbacks ? yield* deliveries.of(telephonyConfigurationId, callId) : []
+    const told = hasCallbacks && telephonyConfigurationId !== undefined ? yield* deliveries.of(telephonyConfigurationId, callId) : []
     if (answeredAt !== undefined) conversations.brokeOff(callId)
     const watcher = campaign === undefined ? {} : inboxes.watcher(campaign.campaignId)
     yield* supervisor.resume(resumed, trunk, firstOf(resumed, known, hasCallbacks), watcher)

@@ -98,7 +98,8 @@ export class ConversationRecords extends Context.Service<
       const running = yield* FiberMap.make<CallId>()
       const fork = yield* FiberMap.runtime(running)()
       const optOut = ({ organizationId, phoneNumber, runId }: LeftCall) =>
-        persist(Effect.asVoid(optOuts.add(organizationId, [phoneNumber], { source: "call", runId })))
+        // Nobody is called who calls from a browser.
+        phoneNumber === "" ? Effect.void : persist(Effect.asVoid(optOuts.add(organizationId, [phoneNumber], { source: "call", runId })))
       const conclude = ({ callId, organizationId }: LeftCall) =>
         Effect.gen(function* () {
           const { gathered } = conversationReport(yield* store.read(sql, callId))

@@ -67,7 +67,7 @@ export const journalsLayer = Layer.effectDiscard(
         if (journal === undefined || !journals.has(journal)) continue
         const { left, undone } = known(callId, journal)
         if (state === "sent" && (left === "never_left" || undone !== undefined)) say({ _tag: "NeverLeft", callId })
-        else listened.add(telephonyConfigurationId)
+        else if (telephonyConfigurationId !== undefined) listened.add(telephonyConfigurationId)
       }
       yield* Effect.forEach(listened, (id) => pool.get(id), { discard: true })
     })

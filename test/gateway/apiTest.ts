@@ -8,6 +8,7 @@ import ariAdapter from "#adapters/ari/ari.ts"
 import { HeavyLanes, makeHeavyLanes } from "#core/load/HeavyWork.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { AgentServices } from "#core/model/AgentServices.ts"
+import { BrowserRuns } from "#core/call/BrowserRuns.ts"
 import { Calls } from "#core/call/Calls.ts"
 import { TextChats } from "#core/chat/TextChats.ts"
 import { CallNotPlaced, ConcurrencyExhausted, Dialer, type SingleCall } from "#core/call/Dialer.ts"
@@ -307,7 +308,7 @@ export const openApi = async (
   const textChats = TextChats.layer.pipe(
     Layer.provide([model === undefined ? AgentServices.layer : speakingWith(model), chatTalk.layer.pipe(Layer.provide(tools))])
   )
-  const services = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer, agentTests, textChats).pipe(
+  const services = Layer.mergeAll(Campaigns.layer, BrowserRuns.layer, Calls.layer, Idempotency.layer, agentTests, textChats).pipe(
     Layer.provide(CsvSource.layer),
     Layer.provideMerge(
       Layer.mergeAll(

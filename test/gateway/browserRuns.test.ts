@@ -1,0 +1,44 @@
+/** The runs of calls from a browser, before they begin. */
+import t from "tap"
+import { bodyOf, graph, openApi } from "./apiTest.ts"
+
+const { ask, askAsOther, makeAgent, makeKey, sql } = await openApi(t)
+
+const wanted = { mode: "smallwebrtc", name: "WR-9075" }
+const pathOf = (agent: { readonly id: number }) => `/workflow/${agent.id}/runs`
+
+t.test("given an agent with a draft, when a run is created, then it is of the draft, and knows the draft's variables", async (t) => {
+  const agent = await makeAgent(graph, { template_context_variables: { city: "Berlin" } })
+  await ask("POST", `/workflow/${agent.id}/create-draft`)
+  await ask("PUT", `/workflow/${agent.id}`, { template_context_variables: { city: "Paris", provider: "mine", called_number: "1" } })
+  const made = bodyOf(await ask("POST", pathOf(agent), wanted))
+  const initial_context = { direction: "inbound", city: "Paris", provider: "smallwebrtc" }
+  t.match(made, { ...wanted, workflow_id: agent.id, created_at: /Z$/ })
+  t.strictSame(made["initial_context"], initial_context)
+  t.strictSame(await sql`SELECT version_status AS status FROM agent_definitions WHERE id = ${made["definition_id"]}`, [{ status: "draft" }])
+  const run = bodyOf(await ask("GET", `${pathOf(agent)}/${made.id}`))
+  t.match(run, { mode: "smallwebrtc", call_type: "inbound", is_completed: false, initial_context })
+})
+
+t.test("given variables that say so, then the call counts as outbound", async (t) => {
+  const agent = await makeAgent(graph, { template_context_variables: { direction: "outbound" } })
+  const made = bodyOf(await ask("POST", pathOf(agent), wanted))
+  t.match(bodyOf(await ask("GET", `${pathOf(agent)}/${made.id}`)), { call_type: "outbound", initial_context: { direction: "outbound" } })
+})
+
+t.test("given what a run cannot be of, then it is refused, and there is none", async (t) => {
+  const agent = await makeAgent()
+  const path = pathOf(agent)
+  const refused = async (status: number, detail: unknown, answer: Promise<{ readonly status: number; readonly json: unknown }>) => {
+    const { json, status: given } = await answer
+    t.equal(given, status)
+    t.match(json, { detail })
+  }
+  await refused(422, [{ loc: ["body", "mode"] }], ask("POST", path, { ...wanted, mode: "ari" }))
+  await refused(404, "Workflow with ID 999999 not found", ask("POST", "/workflow/999999/runs", wanted))
+  await refused(404, `Workflow with ID ${agent.id} not found`, askAsOther("POST", path, wanted))
+  await refused(403, "Your role does not allow this", ask("POST", path, wanted, { key: await makeKey({ role: "viewer" }) }))
+  await ask("PUT", `/workflow/${agent.id}/status`, { status: "archived" })
+  await refused(409, "Workflow is not active", ask("POST", path, wanted))
+  t.strictSame(await sql`SELECT id FROM runs WHERE agent_id = ${agent.id}`, [])
+})
