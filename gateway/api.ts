@@ -3,6 +3,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import type * as uws from "uWebSockets.js"
 import type { Agents } from "#core/agent/Agents.ts"
 import type { AgentTests } from "#core/agent/regression/AgentTests.ts"
+import type { BrowserCalls } from "#core/call/BrowserCalls.ts"
 import type { BrowserRuns } from "#core/call/BrowserRuns.ts"
 import type { Calls } from "#core/call/Calls.ts"
 import type { Campaigns } from "#core/campaign/Campaigns.ts"
@@ -47,6 +48,7 @@ import type { Endpoint } from "./http/Endpoint.ts"
 import { passing } from "./http/passing.ts"
 import type { FileLinks } from "./file/FileLinks.ts"
 import type { FileStore } from "./ports/FileStore.ts"
+import { mountSignaling } from "./browser/signaling.ts"
 import { mountLiveEvents } from "./events/liveEvents.ts"
 import { DecidingEngine } from "#core/node/DecidingEngine.ts"
 import type { Readiness } from "./ports/Readiness.ts"
@@ -109,6 +111,7 @@ type ApiNeeds =
   | Accounts
   | Agents
   | AgentTests
+  | BrowserCalls
   | BrowserRuns
   | Calls
   | Campaigns
@@ -247,9 +250,17 @@ export const layer = (
         apiRoutes(all),
         options,
         (app, rates, shedding) =>
-          Effect.all([mountLiveEvents(app, proxies, rates, shedding), mountMediaSockets(app, signed), mountNodeLinks(app)], {
-            discard: true
-          }),
+          Effect.all(
+            [
+              mountLiveEvents(app, proxies, rates, shedding),
+              mountSignaling(app, proxies, rates, shedding),
+              mountMediaSockets(app, signed),
+              mountNodeLinks(app)
+            ],
+            {
+              discard: true
+            }
+          ),
         carrierEndpoints(signed)
       )
     })

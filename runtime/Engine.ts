@@ -49,6 +49,9 @@ import { CallNames } from "./call/CallNames.ts"
 import { CallsElsewhere } from "./call/CallsElsewhere.ts"
 import { CallSupervisor } from "./call/CallSupervisor.ts"
 import { ContextFetcher } from "./call/ContextFetcher.ts"
+import { BrowserCalls } from "#core/call/BrowserCalls.ts"
+import * as Browsers from "./browser/BrowserCalls.ts"
+import { BrowserTrunk } from "./browser/BrowserTrunk.ts"
 import * as SingleCalls from "./single/SingleCalls.ts"
 import { CallRate } from "./dispatch/CallRate.ts"
 import { CampaignActor } from "./campaign/CampaignActor.ts"
@@ -182,6 +185,7 @@ const calls = CallSupervisor.layer.pipe(
   Layer.provideMerge(CallNames.layer),
   Layer.provideMerge(MediaSockets.layer),
   Layer.provideMerge(LocalJournal.layer),
+  Layer.provideMerge(BrowserTrunk.layer),
   Layer.provideMerge(TrunkPool.layer.pipe(Layer.provide(PublicAddress.layer))),
   Layer.provideMerge(CallbackAddresses.layer)
 )
@@ -220,6 +224,7 @@ const measured = Layer.effectDiscard(
 export const asked = Layer.mergeAll(
   later(Signals),
   later(TrunkSignals),
+  later(BrowserCalls),
   later(Dialer),
   later(TelephonyPreparations),
   later(TelephonyTests),
@@ -228,6 +233,7 @@ export const asked = Layer.mergeAll(
 const decided = Layer.mergeAll(
   given(Signals),
   given(TrunkSignals),
+  given(BrowserCalls),
   given(Dialer),
   given(TelephonyPreparations),
   given(TelephonyTests),
@@ -249,6 +255,7 @@ const deciding = Layer.mergeAll(
   NumberHolds.layer,
   Housekeeping.layer,
   RecordingCompression.layer,
+  asEngine(BrowserCalls, Browsers.layer),
   asEngine(Dialer, SingleCalls.layer),
   telephonyTests,
   asEngine(TelephonyPreparations, TelephonyPreparer.layer.pipe(Layer.provide(telephonyTests))),

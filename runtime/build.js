@@ -34,6 +34,7 @@ export const workers = [
   "adapters/voice/moonshine/fetchWorker.ts",
   "adapters/voice/moonshine/transcriptionWorker.ts",
   "adapters/voice/pocketsphinx/sphinxWorker.ts",
+  "runtime/browser/peerWorker.ts",
   "runtime/voice/fliteWorker.ts",
   "runtime/voice/opusWorker.ts",
   "runtime/voice/recordingWorker.ts",

@@ -138,7 +138,7 @@ const api = Layer.mergeAll(Campaigns.layer, BrowserRuns.layer, Calls.layer, Idem
 const front = Layer.mergeAll(gateway, ports.metricsServer).pipe(
   Layer.provide(Layer.mergeAll(Engine.carriers, CallNode.layerLinks, PassedRequests.layer)),
   Layer.provideMerge(Layer.mergeAll(api, ports.layer, serverInfo)),
-  Layer.provide(Layer.merge(ports.admission, ports.requestTraces))
+  Layer.provide(Layer.mergeAll(ports.admission, ports.requestTraces, ports.turnServers))
 )
 
 const OnReady = Context.Reference<() => void>("runtime/OnReady", { defaultValue: () => () => {} })

@@ -1,6 +1,7 @@
 /** The gateway's ports as this node implements them: readiness, ownership of runs, file storage, allowed hosts and origins, and metrics. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { TurnServers } from "#core/call/TurnServers.ts"
 import { owns } from "#core/run/RunStore.ts"
 import { AllowedHosts, AllowedOrigins, hostsOf } from "#gateway/http/admission.ts"
 import { MetricsText } from "#gateway/ports/MetricsText.ts"
@@ -10,6 +11,7 @@ import { MetricsServer } from "#gateway/metricsServer.ts"
 import { Readiness } from "#gateway/ports/Readiness.ts"
 import { CurrentRequestTraces } from "#gateway/ports/RequestTraces.ts"
 import { RunOwners } from "#gateway/ports/RunOwners.ts"
+import { turnCredentials } from "./browser/iceServers.ts"
 import { CallSupervisor } from "./call/CallSupervisor.ts"
 import { Config } from "./config/config.ts"
 import { LocalJournal } from "./journal/LocalJournal.ts"
@@ -130,6 +132,15 @@ export const admission = Layer.unwrap(
       Layer.succeed(AllowedOrigins, corsOrigins.includes("*") ? undefined : new Set(corsOrigins))
     )
   )
+)
+
+/** The operator's TURN servers. */
+export const turnServers = Layer.effect(
+  TurnServers,
+  Effect.map(Config, (settings) => ({
+    isSet: settings.turnUrls !== undefined,
+    credentials: (user: string, now: number) => turnCredentials(settings, user, now)
+  }))
 )
 
 /** Requests are traced like everything else. */

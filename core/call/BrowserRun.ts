@@ -19,7 +19,7 @@ export interface BrowserRun {
 }
 
 /** Only the engine writes reserved names. */
-const unreserved = (given: JsonObject): JsonObject =>
+export const unreserved = (given: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(given).filter(([name]) => !reservedNames.includes(name)))
 
 /** What the agent knows: its own variables may say that the call counts as outbound. */

@@ -22,7 +22,7 @@ import { answerOf, talkOf } from "./Talk.ts"
 import { handOver, joined, transferred, transferring } from "./transfers.ts"
 import { dialing, ringing } from "./unanswered.ts"
 
-const { Dialing, Ended, Muted, Up } = CallState.cases
+const { Dialing, Ended, Muted, Ringing, Up } = CallState.cases
 const { Look, Originate, SetDeadline } = CallCommand.cases
 
 /** A new call. */
@@ -32,6 +32,10 @@ export const dial = (limits: CallLimits, at: number): Step =>
     SetDeadline.make({ afterMillis: ringMillis(limits) }),
     Originate.make({})
   )
+
+/** A call that comes to us, from a browser: it rings until its audio is connected. */
+export const receive = (limits: CallLimits, at: number): Step =>
+  to(Ringing.make({ giveUpAt: at + ringMillis(limits), ...notLooked }), SetDeadline.make({ afterMillis: ringMillis(limits) }))
 
 export const transition = (state: CallState, event: CallEvent, limits: CallLimits): Step =>
   CallState.match(state, {

@@ -1,5 +1,6 @@
 /** /api/v1/health */
 import { Effect } from "effect"
+import { TurnServers } from "#core/call/TurnServers.ts"
 import { Users } from "#core/organization/Users.ts"
 import { MetricsText } from "#gateway/ports/MetricsText.ts"
 import { NotFound, NotReady } from "#gateway/request/Refusal.ts"
@@ -42,6 +43,7 @@ export const healthRoutes = tagged({ name: "Health", about: "Whether this node w
       Effect.gen(function* () {
         const site = yield* ServerInfo
         const { isSignupOpen } = yield* Users
+        const { isSet } = yield* TurnServers
         return {
           status: "ok" as const,
           version: site.version,
@@ -49,7 +51,7 @@ export const healthRoutes = tagged({ name: "Health", about: "Whether this node w
           deployment_mode: "oss" as const,
           auth_provider: "local" as const,
           signup_enabled: isSignupOpen,
-          turn_enabled: false as const,
+          turn_enabled: isSet,
           force_turn_relay: false as const,
           tunnel_url: null
         }

@@ -14,7 +14,7 @@ export const HealthWire = Type.Object(
     deployment_mode: Type.Literal("oss"),
     auth_provider: Type.Literal("local"),
     signup_enabled: Type.Boolean({ description: "Whether signup is possible at all, with or without an invitation." }),
-    turn_enabled: Type.Literal(false, { description: "There is no TURN server: calls are by telephone." }),
+    turn_enabled: Type.Boolean({ description: "Whether calls from browsers can use a TURN server, see `/api/v1/turn/credentials`." }),
     force_turn_relay: Type.Literal(false),
     tunnel_url: Type.Null({ description: "The engine opens no tunnel to itself." })
   },

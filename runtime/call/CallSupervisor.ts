@@ -7,9 +7,10 @@ import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { AgentServices } from "#core/model/AgentServices.ts"
 import { ConversationPlans } from "#core/agent/conversation/ConversationPlans.ts"
 import type { LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
+import type { BrowserAttempt } from "#core/call/BrowserBeginning.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { CallEvent, type CallLimits, type Over, type Step } from "#core/call/Call.ts"
-import { dial } from "#core/call/CallMachine.ts"
+import { dial, receive } from "#core/call/CallMachine.ts"
 import { CallKeeping } from "#core/file/CallKeeping.ts"
 import { CallId, type CampaignId } from "#core/Id.ts"
 import { costIn } from "#core/provider/CallCost.ts"
@@ -58,6 +59,8 @@ export class CallSupervisor extends Context.Service<
       dialing: Omit<Dialing, "context" | "phoneNumber">,
       watcher: CallWatcher
     ) => Effect.Effect<LiveCall>
+    /** Starts the actor of a call that has come to us. It holds its slot. */
+    readonly receive: (attempt: BrowserAttempt, trunk: LiveTrunk, watcher: CallWatcher) => Effect.Effect<void>
     /** Starts the actor of a call that another process left behind. */
     readonly resume: (
       attempt: LeftAttempt,
@@ -114,6 +117,11 @@ export class CallSupervisor extends Context.Service<
           yield* launch(node, listener, call, dial(call.limits, at))
           return call
         }),
+        receive: Effect.fnUntraced(function* (attempt, trunk, watcher) {
+          const ref = { ...refBeforeLeaving(attempt), sentAt: clock.currentTimeMillisUnsafe() }
+          const call = yield* planCall(planner, attempt, ref, trunk, undefined, watcher)
+          yield* launch(node, listener, call, receive(call.limits, SteadyTime.nowOf(clock)))
+        }),
         resume: Effect.fnUntraced(function* (attempt, trunk, first, watcher) {
           const call = yield* planCall(planner, attempt, attempt.call, trunk, undefined, watcher)
           const origin = { claim: undefined, isAdopted: true }
@@ -150,7 +158,7 @@ export class CallSupervisor extends Context.Service<
   )
 }
 
-const refBeforeLeaving = ({ callId, phoneNumber }: NewAttempt): CallRef => ({
+const refBeforeLeaving = ({ callId, phoneNumber }: { readonly callId: CallId; readonly phoneNumber?: string }): CallRef => ({
   callId,
   endpoint: undefined,
   from: undefined,

@@ -49,6 +49,20 @@ const problemsOf = ({ fetching }: LiveCall, missed: RunProblem | undefined) =>
 const answeredBy = ({ answeredBy }: LiveCall, gathered: Partial<VoiceReport["gathered"]> = {}) =>
   answeredBy === undefined || (answeredBy === "unknown" && gathered.answered_by !== undefined) ? {} : { answered_by: answeredBy }
 
+/** As a carrier's last callback. */
+const statusOf = (
+  { attempt, ref }: LiveCall,
+  { answeredAt, cause, endedAt }: CallState & { readonly _tag: "Ended" },
+  disposition: string
+) => ({
+  call_id: attempt.callId,
+  duration: answeredAt === undefined ? 0 : (endedAt - answeredAt) / 1000,
+  ...(ref.endpoint === undefined ? {} : { endpoint: ref.endpoint }),
+  hangup_cause: cause,
+  status: answeredAt === undefined ? disposition : "completed",
+  timestamp: new Date(endedAt).toISOString()
+})
+
 export const endOf = (
   call: LiveCall,
   ended: CallState & { readonly _tag: "Ended" },
@@ -90,16 +104,7 @@ export const endOf = (
       },
       logs: {
         realtime_feedback_events: problemsOf(call, missed),
-        telephony_status_callbacks: [
-          {
-            call_id: call.attempt.callId,
-            duration: answeredAt === undefined ? 0 : (endedAt - answeredAt) / 1000,
-            ...(call.ref.endpoint === undefined ? {} : { endpoint: call.ref.endpoint }),
-            hangup_cause: cause,
-            status: answeredAt === undefined ? disposition : "completed",
-            timestamp: new Date(endedAt).toISOString()
-          }
-        ]
+        ...(call.attempt.telephonyConfigurationId === undefined ? {} : { telephony_status_callbacks: [statusOf(call, ended, disposition)] })
       },
       recordingKey: voice?.recordingKey,
       transcriptKey: undefined,

@@ -50,7 +50,10 @@ export const planCall = Effect.fnUntraced(function* (
   const chosen = yield* services.chosenFor(organizationId, configurations)
   // The caller number is added to the run when the call ends.
   const context = { caller_number: numberShown(trunk, dialing), ...attempt.initialContext }
-  const { action, isOn } = voicemailDetectionOf(configurations)
+  const detection = voicemailDetectionOf(configurations)
+  const { action } = detection
+  // No machine calls from a browser.
+  const isOn = detection.isOn && telephonyConfigurationId !== undefined
   const fetching = fetchingFor(version, attempt, dialing, context)
   const { longestCallSeconds } = trunk.adapter.manifest
   // If the phone still rings, another process has not talked to the callee.

@@ -10,6 +10,7 @@ import type { CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
+import { BrowserTrunk } from "#runtime/browser/BrowserTrunk.ts"
 import { CallJournal } from "#runtime/call/CallJournal.ts"
 import { CallsElsewhere } from "#runtime/call/CallsElsewhere.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
@@ -61,6 +62,7 @@ export const settler = Effect.gen(function* () {
   const local = yield* LocalJournal
   const supervisor = yield* CallSupervisor
   const slots = yield* Slots
+  const browsers = yield* BrowserTrunk
   const pool = yield* TrunkPool
   const media = yield* MediaRoom
   const deliveries = yield* CarrierDeliveries
@@ -93,10 +95,12 @@ export const settler = Effect.gen(function* () {
     if (known.undone !== undefined || (neverLeft && local.withhold(callId)))
       return yield* journal.neverPlaced(attempt, known.undone ?? { at: now, breakerEntry: false })
     const answeredAt = attempt.answeredAt ?? known.answeredAt
-    const trunk = telephonyConfigurationId === undefined ? undefined : yield* pool.get(telephonyConfigurationId)
+    // A browser that was not connected yet has lost nothing, and its page can no longer reach this call.
+    const browsersTrunk = answeredAt === undefined ? undefined : browsers.trunk
+    const trunk = telephonyConfigurationId === undefined ? browsersTrunk : yield* pool.get(telephonyConfigurationId)
     if (trunk === undefined) {
       // No trunk is left that could tell what became of the call.
-      const cause = answeredAt === undefined ? "written_off" : "node_lost"
+      const cause = answeredAt === undefined && telephonyConfigurationId !== undefined ? "written_off" : "node_lost"
       const ended = CallState.cases.Ended.make({ cause, endedAt: now, ...(answeredAt === undefined ? {} : { answeredAt }) })
       return yield* journal.ended(attempt, bareEnd(callId, ended))
     }

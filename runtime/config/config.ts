@@ -7,6 +7,7 @@ import { resolve } from "node:path"
 import { SignupMode } from "#core/organization/SignUp.ts"
 import { recordingFormats } from "#core/file/RecordingFormat.ts"
 import { addressVariables } from "./addressVariables.ts"
+import { browserVariables } from "./browserVariables.ts"
 import { conflictsOf, type Environment } from "./conflicts.ts"
 import { databaseAddress, databaseAddressWords } from "./DatabaseUrl.ts"
 import { redisAddress, redisAddressWords } from "./RedisUrl.ts"
@@ -44,6 +45,7 @@ const table = {
     allowed: "an IP address or a host name"
   }),
   ...addressVariables,
+  ...browserVariables,
   corsOrigins: required(
     mapped(text(originList), Schema.Array(Schema.String), (value) =>
       value

@@ -7,8 +7,7 @@ import { runName } from "#core/call/AttemptBeginning.ts"
 import { CallNotPlaced, ConcurrencyExhausted, Dialer, MediaExhausted, type SingleCall } from "#core/call/Dialer.ts"
 import { NumberOptedOut } from "#core/contact/OptOut.ts"
 import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
-import type { CallId, OrganizationId } from "#core/Id.ts"
-import * as organizationSettings from "#core/organization/OrganizationSettingsStore.ts"
+import type { CallId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallRate } from "#runtime/dispatch/CallRate.ts"
 import { Config } from "#runtime/config/config.ts"
@@ -16,6 +15,7 @@ import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { newCallId } from "#runtime/dispatch/newCallId.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { callerKey, Slots, type SlotScope } from "#runtime/dispatch/Slots.ts"
+import { organizationScope, type Restore, takeSlot } from "#runtime/dispatch/takeSlot.ts"
 import { awaitUp, type LiveTrunk, TrunkPool, whyDown } from "#runtime/trunk/TrunkPool.ts"
 import type { Over } from "#core/call/Call.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
@@ -30,8 +30,6 @@ import type { CallWatcher, Permit } from "#runtime/call/LiveCall.ts"
 const CONNECT_MILLIS = 5000
 /** How long a client waits for the provider's reply; after that, the run shows how the call continued. */
 const ACCEPT_MILLIS = 20_000
-/** How long a client waits for campaign claims in progress, which may give slots back. */
-const CLAIMS_MILLIS = 5000
 /** When a client may try again after all audio capacity was in use. */
 const MEDIA_AGAIN_SECONDS = 5
 
@@ -146,13 +144,13 @@ interface CallScopes {
 }
 
 const scopesOf = Effect.fnUntraced(function* (services: SingleCallServices, call: SingleCall, trunk: LiveTrunk, from: string | undefined) {
-  const { chosen, media, recordings, versions } = services
+  const { chosen, media, recordings, sql, versions } = services
   const own = [
     {
       key: callerKey(call.telephonyConfigurationId, from),
       limit: from === undefined ? undefined : trunk.callerIds().limits?.get(from)
     },
-    { key: `organization:${call.organizationId}`, limit: yield* limitOf(services, call.organizationId) },
+    yield* organizationScope(sql, call.organizationId),
     { key: `trunk:${call.telephonyConfigurationId}`, limit: trunk.maxConcurrentCalls() }
   ]
   const version = yield* versions.get(call.definitionId)
@@ -161,14 +159,6 @@ const scopesOf = Effect.fnUntraced(function* (services: SingleCallServices, call
   const scopes: CallScopes = { own, audio: media.scope(needsAudio), needsAudio }
   return scopes
 })
-
-const limitOf = ({ sql }: SingleCallServices, id: OrganizationId) =>
-  organizationSettings.concurrency(sql, id).pipe(
-    Effect.map(([concurrency]) => concurrency?.limit ?? 0),
-    Effect.orDie
-  )
-
-type Restore = <A>(waiting: Effect.Effect<A>) => Effect.Effect<A>
 
 /** Takes a slot, and the trunk's permission to send another request. Returns the call node that is to have the call, if not this engine. */
 const admit = Effect.fnUntraced(function* (
@@ -179,7 +169,7 @@ const admit = Effect.fnUntraced(function* (
   restore: Restore
 ) {
   const { media, nodes, slots } = services
-  if (!(yield* takeSlot(services, callId, [...scopes.own, scopes.audio], restore))) return yield* whyFull(slots, scopes)
+  if (!(yield* takeSlot(slots, callId, [...scopes.own, scopes.audio], restore))) return yield* whyFull(slots, scopes)
   const here = media.here()
   const { carrier } = nodes.choose(trunk)
   // Only call nodes have room, and none of them takes calls of this trunk now. Its own slot counts here.
@@ -194,22 +184,6 @@ const admit = Effect.fnUntraced(function* (
   slots.release(callId)
   return yield* whyResting(trunk, yield* SteadyTime.now)
 })
-
-/**
- * Takes a slot, and returns whether there was one. A campaign that is claiming, or about to, holds slots for more contacts than it may find:
- * meanwhile the client waits in the queue and takes whatever is given back.
- */
-const takeSlot = ({ slots }: SingleCallServices, callId: CallId, scopes: ReadonlyArray<SlotScope>, restore: Restore) =>
-  Effect.suspend(() => {
-    const woken = Deferred.makeUnsafe<void>()
-    const queue = slots.queue(() => Deferred.doneUnsafe(woken, Effect.void))
-    const take = Effect.sync(() => queue.take(1, () => callId, scopes).length > 0)
-    const decided = restore(Effect.timeoutOption(Effect.raceFirst(Deferred.await(woken), slots.awaitClaims), CLAIMS_MILLIS))
-    return Effect.ensuring(
-      Effect.flatMap(take, (isTaken) => (isTaken ? Effect.succeed(true) : Effect.andThen(decided, take))),
-      Effect.sync(queue.leave)
-    )
-  })
 
 /** The call's own limits come first: audio is reported only if it alone is exhausted. */
 const whyFull = (slots: Slots["Service"], { audio, own }: CallScopes) => {

@@ -2,7 +2,7 @@
  * Keeps one live trunk per telephony configuration, opened on first use. When the configuration gets other credentials, a new trunk replaces it:
  * later calls are dialed through the new one, and the old one is closed when its last call has ended.
  */
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { Clock, Context, Effect, Exit, FiberSet, Layer, Schedule, Scope, Semaphore } from "effect"
 import { EgressPolicy, refusesUrl } from "#core/egress/Egress.ts"
 import type { CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
@@ -91,6 +91,8 @@ export class TrunkPool extends Context.Service<
     readonly get: (id: TelephonyConfigId) => Effect.Effect<LiveTrunk | undefined>
     /** Like `get`, after somebody may have repaired the cause of the trouble: the trunk retries at once. */
     readonly getRepaired: (id: TelephonyConfigId) => Effect.Effect<LiveTrunk | undefined>
+    /** Passes on an event of a call that goes through no telephony configuration. */
+    readonly hear: CallsOfNode["onEvent"]
     /** Set once, by the call supervisor. */
     readonly deliverTo: (calls: CallsOfNode) => void
     readonly all: () => ReadonlyArray<LiveTrunk>
@@ -137,6 +139,7 @@ export class TrunkPool extends Context.Service<
               return open.get(id)?.live
             })
           ),
+        hear: (callId, event, source) => pool.calls.onEvent(callId, event, source),
         deliverTo: (calls) => {
           pool.calls = calls
         },
@@ -299,7 +302,8 @@ const renew = Effect.fnUntraced(function* (pool: Pool, id: TelephonyConfigId, ch
   const session = pool.open.get(id)
   if (session === undefined) return
   const next = yield* pool.settings.find(id)
-  if (next === undefined || !isSame(next.credentials, session.setting.credentials)) return yield* retire(pool, session, next)
+  if (next === undefined || JSON.stringify(next.credentials) !== JSON.stringify(session.setting.credentials))
+    return yield* retire(pool, session, next)
   session.setting = next
   session.changed()
   if (changed === "configuration") yield* repair(pool, session)
@@ -365,18 +369,15 @@ const liveOf = (
     originating: new InFlight(adapter.manifest.originatesInFlight * Math.max(1, session.trunk.endpoints?.().length ?? 1)),
     rate,
     // Keys are kept in memory and may be shown, and an account's name can be a secret.
-    rateKey: account === undefined ? `trunk:${session.setting.id}` : `account:${session.setting.provider}:${digestOf(account)}`,
+    rateKey:
+      account === undefined ? `trunk:${session.setting.id}` : `account:${session.setting.provider}:${hash("sha256", account, "base64url")}`,
     maxConcurrentCalls: () => session.setting.maxConcurrentCalls
   }
   return live
 }
 
-const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64url")
-
 const mediaOf = ({ media }: Adapter, { setting }: Session): LiveMedia | undefined =>
   media && { admits: (upgrade) => media.admit?.(setting.credentials, upgrade) ?? true, accept: media.accept }
-
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /** Why nothing can be dialed through this trunk now, as a sentence; undefined if it is up. */
 export const whyDown = (trunk: LiveTrunk): string | undefined => wordsFor(trunk.status())

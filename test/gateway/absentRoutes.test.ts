@@ -13,7 +13,6 @@ const absent: ReadonlyArray<readonly [method: string, path: string]> = [
   ["POST", "/public/embed/chat/session"],
   ["POST", "/public/embed/chat/session/messages"],
   ["POST", "/public/embed/chat/session/end"],
-  ["GET", "/turn/credentials"],
   ["DELETE", "/user/service-keys/1"],
   ["PUT", "/user/service-keys/1/reactivate"],
   ["POST", "/superuser/impersonate"],

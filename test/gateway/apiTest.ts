@@ -67,6 +67,7 @@ import * as given from "#test/support/given.ts"
 import { clientLayer, openDatabase, type TestDatabase } from "#test/support/postgres.ts"
 import { deafServices, servicesLayer } from "#test/support/services.ts"
 import { type Judge, judgeOf } from "./documented.ts"
+import { browserCalls, type FakeBrowsers } from "./fakeBrowsers.ts"
 import { type Answer, send, type Sent, site, started } from "./gatewayTest.ts"
 import "#test/support/documentedFetch.ts"
 
@@ -86,6 +87,8 @@ export interface TestApi extends Builders {
   readonly carrierNumbers: Map<number, ReadonlyArray<string> | undefined>
   /** The requests for single calls. */
   readonly dialed: Array<SingleCall>
+  /** The calls from browsers that have begun, and why the next ones are refused. */
+  readonly browsers: FakeBrowsers
   /** Whether the database answers, as readiness sees it, and whether stops of campaigns are confirmed. */
   readonly health: { isUp: boolean; isStopHeard: boolean }
   /** Sends a request with the first organization's key. */
@@ -258,6 +261,7 @@ export const openApi = async (
     return [ours, others] as const
   })
   const dialed: Array<SingleCall> = []
+  const browsers: FakeBrowsers = { begun: [], refusal: undefined }
   const health = { isStopHeard: true, isUp: true }
   const files = Files.layerLocal(folder)
   const fileStore = Layer.unwrap(Effect.map(Files, FileStore.layerOf)).pipe(Layer.provide(files))
@@ -347,6 +351,7 @@ export const openApi = async (
       )
     ),
     Layer.provide(egress({ first: organizationId })),
+    Layer.provideMerge(browserCalls(browsers)),
     Layer.provide(
       Layer.mergeAll(dialer(dialed), signals, trunkSignals, files, clientLayer(Redacted.make(database.url), { applicationName: "test" }))
     )
@@ -382,6 +387,7 @@ export const openApi = async (
         .filter((name) => /\.\w+$/.test(name)),
     organizationId,
     otherId,
+    browsers,
     dialed,
     carrierNumbers,
     health,

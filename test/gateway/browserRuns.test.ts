@@ -1,8 +1,15 @@
 /** The runs of calls from a browser, before they begin. */
+import { Layer } from "effect"
 import t from "tap"
+import { TurnServers } from "#core/call/TurnServers.ts"
 import { bodyOf, graph, openApi } from "./apiTest.ts"
 
-const { ask, askAsOther, makeAgent, makeKey, sql } = await openApi(t)
+const turn = { urls: ["turn:a.example"], ttlSeconds: 60, password: "p" }
+const turnServers = {
+  isSet: true,
+  credentials: (user: string, now: number) => (now > 0 && turnServers.isSet ? { ...turn, username: user } : undefined)
+}
+const { ask, askAsOther, makeAgent, makeKey, organizationId, sql } = await openApi(t, Layer.succeed(TurnServers, turnServers))
 
 const wanted = { mode: "smallwebrtc", name: "WR-9075" }
 const pathOf = (agent: { readonly id: number }) => `/workflow/${agent.id}/runs`
@@ -41,4 +48,17 @@ t.test("given what a run cannot be of, then it is refused, and there is none", a
   await ask("PUT", `/workflow/${agent.id}/status`, { status: "archived" })
   await refused(409, "Workflow is not active", ask("POST", path, wanted))
   t.strictSame(await sql`SELECT id FROM runs WHERE agent_id = ${agent.id}`, [])
+})
+
+t.test("given a TURN server, then members get credentials for it, and the features name it; without one, 404", async (t) => {
+  t.strictSame(bodyOf(await ask("GET", "/turn/credentials")), {
+    username: `organization-${organizationId}`,
+    password: "p",
+    ttl: 60,
+    uris: ["turn:a.example"]
+  })
+  t.equal((await ask("GET", "/turn/credentials", undefined, { key: await makeKey({ role: "viewer" }) })).status, 403)
+  t.match(bodyOf(await ask("GET", "/health")), { turn_enabled: true })
+  turnServers.isSet = false
+  t.match(await ask("GET", "/turn/credentials"), { status: 404, json: { detail: "No TURN server is configured" } })
 })

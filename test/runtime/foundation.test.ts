@@ -47,6 +47,9 @@ t.test("settings", async (t) => {
       ["k".repeat(16), "postgres://u:p@db/x"]
     )
     t.notMatch(JSON.stringify(settings), /kkkk|u:p/)
+    const browsers = { WEBRTC_PORTS: "40000-40199", TURN_URLS: "turn:a.example:3478, turns:b.example", TURN_SECRET: "s".repeat(16) }
+    t.match(await settingsOf(browsers), { webrtcPorts: [40_000, 40_199], turnUrls: ["turn:a.example:3478", "turns:b.example"] })
+    t.equal(await failureOf(read({ TURN_URLS: "turn:a.example" })), "TURN_URLS and TURN_SECRET need each other")
     const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector/otlp/", OTEL_EXPORTER_OTLP_HEADERS: "Api-Key=a%20b=, x=1" }
     const { tracesHeaders, tracesUrl } = await settingsOf(collector)
     t.equal(tracesUrl, "https://collector/otlp/v1/traces")
@@ -59,6 +62,11 @@ t.test("settings", async (t) => {
     ["PUBLIC_URL", "calls.example.com", "ftp://x", "https://x/?a=1"],
     ["MEDIA_URL", "calls.example.com", "wss://x", "https://x/?a=1"],
     ["PUBLIC_URL_CHECK", "yes"],
+    ["WEBRTC_ADDRESS", "localhost", "10.0.0.300"],
+    ["WEBRTC_PORTS", "40000", "80-90", "40000-40000", "40001-40000", "40000-70000"],
+    ["STUN_URLS", "stun.example.com", "turn:turn.example.com", "stun:a,,stun:b"],
+    ["TURN_URLS", "turn.example.com", "stun:stun.example.com"],
+    ["TURN_SECRET", "hunter2", "hunter2 hunter2 hunter2"],
     ["CORS_ORIGINS", "app.example.com", "https://x/path", "https://x,*"],
     ["TRUSTED_PROXIES", "proxy.example.org", "10.0.0.0/33", "127.0.0.1,"],
     ["DATA_DIR", "  "],

@@ -25,6 +25,7 @@ import type { ChosenServices } from "#core/model/AgentServices.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { deafServices } from "./services.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
+import { BrowserTrunk } from "#runtime/browser/BrowserTrunk.ts"
 import { CallActor } from "#runtime/call/CallActor.ts"
 import { CallJournal } from "#runtime/call/CallJournal.ts"
 import { CallNames } from "#runtime/call/CallNames.ts"
@@ -386,6 +387,7 @@ export const layerOf = (
     Layer.provideMerge(CallActor.layer),
     Layer.provideMerge(CallJournal.layer),
     Layer.provideMerge(CallNames.layer),
+    Layer.provideMerge(BrowserTrunk.layer),
     Layer.provideMerge(TrunkPool.layer),
     Layer.provideMerge(MediaSockets.layer),
     Layer.provideMerge(TransferDepartures.layerHere),
