@@ -65,7 +65,11 @@ export class BrowserTrunk extends Context.Service<
       return {
         trunk,
         open: (callId, page) => lines.open(callId, page, (event) => trunk.hear(callId, event)),
-        left: (callId) => lines.end(callId, (event) => trunk.hear(callId, event), "normal_clearing")
+        left: (callId) => {
+          // Before its audio was up, nobody had answered it.
+          const cause = lines.find(callId)?.isConnected() === true ? "normal_clearing" : "originator_cancel"
+          lines.end(callId, (event) => trunk.hear(callId, event), cause)
+        }
       }
     })
   )

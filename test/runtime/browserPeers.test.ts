@@ -101,7 +101,7 @@ t.test("given a connected browser, when it offers again, then it is answered, an
 })
 
 t.test("given a browser that is gone without a word, then its connection is lost, and the others go on", async (t) => {
-  const peers = await openPeers(t, { quietMillis: 1000 })
+  const peers = await openPeers(t, { quietMillis: 3000 })
   const [gone, other] = [await connected(t, peers), await connected(t, peers)]
   echoes(other.connection)
   gone.browser.dies()

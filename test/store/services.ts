@@ -8,6 +8,7 @@ import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import type { Agent } from "#core/agent/Agent.ts"
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
+import { BrowserRuns } from "#core/call/BrowserRuns.ts"
 import { Calls } from "#core/call/Calls.ts"
 import { Dialer, type SingleCall } from "#core/call/Dialer.ts"
 import { LateCallStore } from "#core/call/LateCallStore.ts"
@@ -74,6 +75,7 @@ const services = Layer.mergeAll(
   AgentVersions.layer,
   accountsLayer,
   AttemptStore.layer,
+  BrowserRuns.layer,
   Calls.layer,
   Campaigns.layer,
   Credentials.layer,

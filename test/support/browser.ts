@@ -46,7 +46,8 @@ export const openBrowser = (t: Test): Browser => {
     clearInterval(speak)
     await connection.close()
   }
-  t.teardown(closes)
+  // Without a peer it takes long.
+  t.teardown(() => void closes())
   return {
     offer: async () => {
       const offer = await connection.createOffer()

@@ -88,6 +88,7 @@ export const proving: ReadonlyArray<string> = [
   "chaos/judge",
   "conversations/scripts",
   "journey/breaker",
+  "journey/browserCalls",
   "journey/campaign",
   "journey/clock",
   "journey/conversationKills",
