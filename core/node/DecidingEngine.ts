@@ -48,8 +48,8 @@ export const DecidingEngine = Context.Reference<{
   /** Whether this engine hears what is said in the calls of all engines. */
   readonly mayWatch: () => boolean
   readonly pass: (request: PassedRequest) => Effect.Effect<Passage>
-  /** What the other engine sends on a websocket. */
-  readonly follow: (socket: PassedSocket) => Stream.Stream<string, SocketEnded>
+  /** What the other engine sends on a websocket. `said`: what the client sends, once the other engine has accepted it. */
+  readonly follow: (socket: PassedSocket, said?: Stream.Stream<string>) => Stream.Stream<string, SocketEnded>
   /** The address of the client that another engine has named; undefined if it is no engine that says so. */
   readonly clientOf: (passedBy: string, requestId: string) => string | undefined
 }>("core/node/DecidingEngine", {

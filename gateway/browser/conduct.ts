@@ -31,7 +31,11 @@ export interface Conduct {
   readonly params: Readonly<Record<string, string>>
   readonly frames: Queue.Queue<Uint8Array>
   readonly rates: RequestRates
+  /** The address that was asked for, without the query. */
+  readonly path: string
   readonly send: (frame: object) => Effect.Effect<void, PageEnded>
+  /** The same for a frame as the other engine has written it. */
+  readonly sendText: (text: string) => Effect.Effect<void, PageEnded>
 }
 
 type Run = Static<typeof RunPath>
@@ -43,12 +47,31 @@ type Needs = BrowserCalls | Closing | Identities | LiveFeedback
 export const conduct = (page: Conduct): Effect.Effect<PageEnded, never, Needs> =>
   Effect.gen(function* () {
     const { isHere } = yield* DecidingEngine
+    if (!isHere()) return yield* passedOn(page)
     const run = yield* runOf(page)
     const caller = yield* callerOf(page)
-    if (!isHere()) return yield* new PageEnded({ code: 1012, reason: "Another engine makes the calls: connect again" })
     const lost = Effect.mapError(credentialLost(page.headers, caller), unwelcome)
     return yield* Effect.raceFirst(Effect.scoped(called(page, caller, run)), lost)
   }).pipe(Effect.catchTag("PageEnded", (ended) => Effect.succeed(ended)))
+
+const decoder = new TextDecoder()
+
+/** The engine that decides has the call: this one passes frames on, in both directions. */
+const passedOn = Effect.fnUntraced(function* ({
+  address,
+  frames,
+  headers,
+  id,
+  path,
+  sendText
+}: Conduct): Effect.fn.Return<PageEnded, PageEnded> {
+  const { follow } = yield* DecidingEngine
+  const said = Stream.map(Stream.fromQueue(frames), (bytes) => decoder.decode(bytes))
+  yield* Stream.runForEach(follow({ address, headers, id, path }, said), sendText).pipe(
+    Effect.catchTag("SocketEnded", ({ code, reason }) => Effect.fail(new PageEnded({ code, reason })))
+  )
+  return closing
+})
 
 const unwelcome = ({ detail }: NotAuthenticated): PageEnded => new PageEnded({ code: 4401, reason: detail })
 

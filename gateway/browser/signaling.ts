@@ -34,7 +34,7 @@ type Needs = BrowserCalls | Closing | Identities | LiveFeedback
 type Socket = uws.WebSocket<Connection>
 
 interface Connection {
-  readonly page: Omit<Conduct, "frames" | "rates" | "send">
+  readonly page: Omit<Conduct, "frames" | "rates" | "send" | "sendText">
   readonly address: string
   isOpen: boolean
   /** Called when a full socket can take more. */
@@ -69,7 +69,7 @@ export const mountSignaling = (
         const named = passedBy === "" ? undefined : deciding.clientOf(passedBy, id)
         const address = named ?? clientOf({ res, isOver: false }, req, trusted).address
         const { headers, params, query } = requestParts(req, { headers: credentialHeaders, hasQuery: true }, names)
-        const page = { address, headers: credentialOf(headers, query), id, params }
+        const page = { address, headers: credentialOf(headers, query), id, params, path: req.getUrl() }
         if (shedding.refusal(page.headers, page, weightOf("change", 0)) !== undefined) return refuseUpgrade(res, shed)
         return res.upgrade<Connection>(
           { page, address, isOpen: true, onDrain: () => undefined, frames: undefined, fiber: undefined },
@@ -83,9 +83,9 @@ export const mountSignaling = (
         const connection = ws.getUserData()
         const frames = Effect.runSync(Queue.dropping<Uint8Array>(mostWaiting))
         connection.frames = frames
-        connection.fiber = runFork(
-          served(ws, connection, { ...connection.page, frames, rates, send: (frame) => send(ws, connection, frame) })
-        )
+        const sendText = (text: string) => send(ws, connection, text)
+        const page = { ...connection.page, frames, rates, send: (frame: object) => sendText(JSON.stringify(frame)), sendText }
+        connection.fiber = runFork(served(ws, connection, page))
       },
       message: (ws, message) => {
         const connection = ws.getUserData()
@@ -126,9 +126,9 @@ const served = (ws: Socket, connection: Connection, page: Conduct): Effect.Effec
 const tooBusy = new PageEnded({ code: 4429, reason: "The engine is overloaded" })
 
 /** Returns when the socket can take more. */
-const send = (ws: Socket, connection: Connection, frame: object): Effect.Effect<void, PageEnded> =>
+const send = (ws: Socket, connection: Connection, text: string): Effect.Effect<void, PageEnded> =>
   Effect.flatMap(FollowingTimes, ({ longestWait }) =>
-    Effect.timeoutOrElse(taken(ws, connection, JSON.stringify(frame)), {
+    Effect.timeoutOrElse(taken(ws, connection, text), {
       duration: longestWait,
       orElse: () => Effect.fail(new PageEnded({ code: 4408, reason: "The page read nothing for too long" }))
     })

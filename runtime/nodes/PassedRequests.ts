@@ -45,10 +45,10 @@ export const layer = Layer.effect(
     const named = ({ address, id }: PassedSocket) => sealer.seal(placeOf(id), address)
     return {
       clientOf: (passedBy, requestId) => opened(sealer, passedBy, requestId),
-      follow: (request) => {
+      follow: (request, said) => {
         const place = deciderAt()
         if (place === undefined) return Stream.fail(new SocketEnded({ code: TRY_AGAIN, reason: "No engine is in charge at the moment" }))
-        return followSocket(place, request, named(request))
+        return followSocket(place, request, named(request), said)
       },
       isHere: isDone,
       mayRead: hasFollowed,

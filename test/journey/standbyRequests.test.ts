@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises"
 import t, { type Test } from "tap"
 import { WebSocket } from "ws"
+import { openPage } from "#test/support/browserCall.ts"
 import { Api, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import type { EngineProcess } from "#test/support/EngineProcess.ts"
 import { freePort } from "#test/support/freePort.ts"
@@ -92,6 +93,26 @@ t.test("given an engine that does not decide, when clients connect to it", async
     })
     await there.resume(id)
     await untilTrue("event", () => types.some((type) => type.startsWith("campaign.") || type.startsWith("call.")))
+  })
+
+  await t.test("then a page that connects there makes its call, and hangs up when it is closed", async (t) => {
+    const path = `/workflow/${world.agentId}/runs`
+    const { body } = await there.ask("POST", path, { mode: "smallwebrtc", name: "WR-1" })
+    const run = body instanceof Object && "id" in body ? Number(body.id) : 0
+    const page = openPage(t, `${url}/api/v1/ws/signaling/${world.agentId}/${run}?token=${world.apiKey}`)
+    await page.negotiates()
+    await untilTrue("a call that is up", async () => {
+      const [row] =
+        await world.sql`SELECT 1 FROM attempts a JOIN runs r ON r.attempt_id = a.id WHERE r.id = ${run} AND a.state = 'answered'`
+      return row !== undefined
+    })
+    const stranger = openPage(t, `${url}/api/v1/ws/signaling/${world.agentId}/${run}?token=nobody`)
+    t.equal((await stranger.closed).code, 4401, "what the other engine says of strangers comes back as it is")
+    page.closes()
+    await untilTrue("its record", async () => {
+      const { body } = await there.ask("GET", `${path}/${run}`)
+      return JSON.stringify(body).includes('"call_disposition":"user_hangup"')
+    })
   })
 
   await t.test(
