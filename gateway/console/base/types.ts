@@ -3,6 +3,7 @@ import type { Static } from "typebox"
 import type { AgentListItem, AgentName as AgentNameWire, AgentWire } from "#gateway/wire/Agent.ts"
 import type { AgentTemplateWire } from "#gateway/wire/AgentTemplate.ts"
 import type { AgentVersionWire } from "#gateway/wire/AgentVersion.ts"
+import type { CreatedRun as CreatedRunWire } from "#gateway/wire/BrowserCall.ts"
 import type {
   AdvisedCampaignWire,
   CampaignDefaultsWire,
@@ -22,7 +23,9 @@ import type { RunPageWire, RunWire } from "#gateway/wire/Run.ts"
 import type { CallerWire } from "#gateway/wire/Session.ts"
 import type { TelephonyConfigList } from "#gateway/wire/Telephony.ts"
 import type { TextChatWire } from "#gateway/wire/TextChat.ts"
-import type { TrunkList } from "#gateway/wire/Health.ts"
+import type { HealthWire, TrunkList } from "#gateway/wire/Health.ts"
+import type { DownFrame as DownFrameWire } from "#gateway/wire/Signaling.ts"
+import type { TurnCredentialsWire } from "#gateway/wire/Turn.ts"
 
 export type Caller = Static<typeof CallerWire>
 export type Happened = Static<typeof EventWire>
@@ -49,3 +52,7 @@ export type ListCheck = Static<typeof ListCheckWire>
 export type TelephonyConfigs = Static<typeof TelephonyConfigList>
 export type Outcomes = Static<typeof CampaignOutcomesWire>
 export type Engines = Static<typeof EngineList>
+export type CreatedRun = Static<typeof CreatedRunWire>
+export type DownFrame = Static<typeof DownFrameWire>
+export type Health = Static<typeof HealthWire>
+export type TurnCredentials = Static<typeof TurnCredentialsWire>

@@ -8,6 +8,7 @@ import { useReading } from "#gateway/console/base/reading.ts"
 import { go } from "#gateway/console/base/router.ts"
 import { Tabs } from "#gateway/console/base/Tabs.tsx"
 import type { Agent as Its, NodeTypes, Runs } from "#gateway/console/base/types.ts"
+import { Call } from "./Call.tsx"
 import { Chat } from "./Chat.tsx"
 import { Graph } from "./Graph.tsx"
 import { graphOf, type GraphNode, visitsOf } from "./graph.ts"
@@ -45,6 +46,9 @@ const Design = ({ its, renew }: AgentProps) => {
   const types = useReading<NodeTypes>("/node-types")
   const runs = useReading<Runs>(showsCalls.value ? `/workflow/${its.id}/runs?limit=${calls}` : undefined)
   const graph = graphOf(its.workflow_definition)
+  const enter = (id: string | undefined) => {
+    entered.value = id
+  }
   const node = graph.nodes.find(({ id }) => id === chosen.value)
   const properties = types.value.value?.node_types.find(({ name }) => name === node?.type)?.properties
   const toggle = (
@@ -82,14 +86,10 @@ const Design = ({ its, renew }: AgentProps) => {
           />
         )}
       </Panel>
-      {mayChange() ? (
-        <Chat
-          agent={String(its.id)}
-          onEnter={(id) => {
-            entered.value = id
-          }}
-        />
-      ) : null}
+      <div>
+        {may("member", "calls") ? <Call agent={String(its.id)} onEnter={enter} /> : null}
+        {mayChange() ? <Chat agent={String(its.id)} onEnter={enter} /> : null}
+      </div>
     </div>
   )
 }
