@@ -27,8 +27,7 @@ interface IceCandidate {
 export interface BrowserCall {
   /** A later offer: the connection is negotiated again. */
   readonly offer: (sdp: string) => void
-  /** Null: the browser has no more. */
-  readonly candidate: (candidate: IceCandidate | null) => void
+  readonly candidate: (candidate: IceCandidate) => void
   /** The browser hangs up. */
   readonly hangUp: () => void
 }

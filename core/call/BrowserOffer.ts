@@ -1,6 +1,7 @@
 /**
  * The offer of a browser (SDP, RFC 8866), checked before the engine acts on it: one audio stream over SRTP that can be PCMU, which is mu-law as
- * telephones have it. Candidates that are no IP addresses are left out, so that no name is ever looked up.
+ * telephones have it. Candidates that are no IP addresses are left out, so that no name is ever looked up. That there are no more of them is left out
+ * as well: a browser that hides its addresses has candidates that only its own packets show.
  */
 import { canonicalAddress } from "#core/egress/IpAddress.ts"
 
@@ -33,6 +34,6 @@ export const readOffer = (sdp: string): { readonly sdp: string; readonly candida
   if (!formats.includes(pcmu)) return { refused: "The offer must allow PCMU" }
   const missing = ["a=ice-ufrag:", "a=ice-pwd:", "a=fingerprint:"].find((name) => !lines.some((line) => line.startsWith(name)))
   if (missing !== undefined) return { refused: `The offer lacks ${missing.slice(0, -1)}` }
-  const kept = lines.filter((line) => !isCandidate(line) || isUsable(line))
+  const kept = lines.filter((line) => (isCandidate(line) ? isUsable(line) : line !== "a=end-of-candidates"))
   return { sdp: `${kept.join("\r\n")}\r\n`, candidates: kept.filter(isCandidate).length }
 }

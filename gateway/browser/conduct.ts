@@ -163,8 +163,8 @@ const nextFrame = ({ frames }: Conduct): Effect.Effect<UpFrame, PageEnded> =>
   })
 
 const usable = ({ candidate }: Extract<UpFrame, { readonly type: "ice-candidate" }>["payload"]): ReadonlyArray<Candidate> => {
-  if (candidate === null || candidate.candidate === "") return [null]
-  if (!isUsable(candidate.candidate)) return []
+  // Null, or empty: there are no more.
+  if (candidate === null || !isUsable(candidate.candidate)) return []
   const { sdpMid, sdpMLineIndex } = candidate
   return [{ candidate: candidate.candidate, sdpMid: orUndefined(sdpMid), sdpMLineIndex: orUndefined(sdpMLineIndex) }]
 }

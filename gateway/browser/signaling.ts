@@ -26,8 +26,10 @@ export const signalingPath = "/api/v1/ws/signaling/:workflow_id/:run_id"
 
 const maxMessageBytes = 65_536
 const maxBufferedBytes = 262_144
+/** What a page may say in all. */
+const mostBytes = 1_048_576
 /** Frames that may wait while the credential is checked, or a call begins. */
-const mostWaiting = 128
+const mostWaiting = 96
 const TOO_MUCH = 1008
 
 type Needs = BrowserCalls | Closing | Identities | LiveFeedback
@@ -37,6 +39,8 @@ interface Connection {
   readonly page: Omit<Conduct, "frames" | "rates" | "send" | "sendText">
   readonly address: string
   isOpen: boolean
+  /** Received so far. */
+  bytes: number
   /** Called when a full socket can take more. */
   onDrain: () => void
   frames: Queue.Queue<Uint8Array> | undefined
@@ -72,7 +76,7 @@ export const mountSignaling = (
         const page = { address, headers: credentialOf(headers, query), id, params, path: req.getUrl() }
         if (shedding.refusal(page.headers, page, weightOf("change", 0)) !== undefined) return refuseUpgrade(res, shed)
         return res.upgrade<Connection>(
-          { page, address, isOpen: true, onDrain: () => undefined, frames: undefined, fiber: undefined },
+          { page, address, isOpen: true, bytes: 0, onDrain: () => undefined, frames: undefined, fiber: undefined },
           req.getHeader("sec-websocket-key"),
           "",
           "",
@@ -89,7 +93,11 @@ export const mountSignaling = (
       },
       message: (ws, message) => {
         const connection = ws.getUserData()
-        const isKept = connection.frames !== undefined && Queue.offerUnsafe(connection.frames, new Uint8Array(message.slice(0)))
+        connection.bytes += message.byteLength
+        const isKept =
+          connection.frames !== undefined &&
+          connection.bytes <= mostBytes &&
+          Queue.offerUnsafe(connection.frames, new Uint8Array(message.slice(0)))
         if (!isKept) end(ws, connection, new PageEnded({ code: TOO_MUCH, reason: "Too much was said" }))
       },
       drain: (ws) => {

@@ -47,7 +47,7 @@ export class BrowserPeer {
   #work: Promise<void> = Promise.resolve()
   /** Candidates wait until their offer has been read. */
   #isDescribed = false
-  #early: Array<Candidate | null> = []
+  #early: Array<Candidate> = []
   #filled = 0
   #last: number | undefined
   #sequence = randomInt(2 ** 16)
@@ -108,13 +108,13 @@ export class BrowserPeer {
     this.#events.answered(own)
   }
 
-  candidate(candidate: Candidate | null): void {
+  candidate(candidate: Candidate): void {
     if (this.#isDescribed) this.#add(candidate)
     else this.#early.push(candidate)
   }
 
-  #add(candidate: Candidate | null): void {
-    const given = candidate === null ? null : { candidate: candidate.candidate, ...positionOf(candidate) }
+  #add(candidate: Candidate): void {
+    const given = { candidate: candidate.candidate, ...positionOf(candidate) }
     // One that cannot be read is as good as none.
     this.#connection.addIceCandidate(given).catch(() => {})
   }

@@ -25,7 +25,7 @@ interface BrowserListener {
 
 export interface BrowserConnection {
   readonly offer: (sdp: string) => void
-  readonly candidate: (candidate: Candidate | null) => void
+  readonly candidate: (candidate: Candidate) => void
   readonly isConnected: () => boolean
   readonly stream: MediaStream
   readonly close: () => void
@@ -207,7 +207,7 @@ class Connection implements BrowserConnection {
     this.#say({ _tag: "Offer", peer: this.#id, sdp, iceServers: this.#means.iceServers })
   }
 
-  candidate(candidate: Candidate | null): void {
+  candidate(candidate: Candidate): void {
     this.#say({ _tag: "Candidate", peer: this.#id, candidate })
   }
 

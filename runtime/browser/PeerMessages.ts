@@ -36,8 +36,7 @@ export interface Candidate {
 export type ToPeers =
   /** The first offer opens the connection. */
   | { readonly _tag: "Offer"; readonly peer: number; readonly sdp: string; readonly iceServers: ReadonlyArray<IceServer> }
-  /** Null: there are no more. */
-  | { readonly _tag: "Candidate"; readonly peer: number; readonly candidate: Candidate | null }
+  | { readonly _tag: "Candidate"; readonly peer: number; readonly candidate: Candidate }
   /** The process stalled: the next frame is to be played this many frames later. */
   | { readonly _tag: "Skip"; readonly peer: number; readonly frames: number }
   | { readonly _tag: "Close"; readonly peer: number }

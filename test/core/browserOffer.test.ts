@@ -16,11 +16,12 @@ const offer = [
   "a=candidate:1 1 udp 2113937151 0e0d3b5c.local 54321 typ host",
   "a=candidate:2 1 udp 2113937151 192.0.2.7 54321 typ host",
   "a=candidate:3 1 tcp 1 192.0.2.7 9 typ host tcptype active",
+  "a=end-of-candidates",
   ""
 ].join("\r\n")
 
 t.test("given the offer of a browser, then only candidates at addresses, over UDP, are left of it", async (t) => {
-  const expected = offer.split("\r\n").filter((line) => !/local|tcp/.test(line))
+  const expected = offer.split("\r\n").filter((line) => !/local|tcp|end-of/.test(line))
   t.strictSame(readOffer(offer), { sdp: expected.join("\r\n"), candidates: 1 })
   t.strictSame(readOffer(offer.replaceAll("\r\n", "\n")), { sdp: expected.join("\r\n"), candidates: 1 })
 })

@@ -23,7 +23,7 @@ export const browserCalls = (browsers: FakeBrowsers) =>
         browsers.begun.push({ run, offer, page, log })
         return Effect.succeed({
           offer: (sdp) => void log.push(`offer ${sdp.length > 0}`),
-          candidate: (candidate) => void log.push(`candidate ${candidate?.candidate ?? "none"}`),
+          candidate: (candidate) => void log.push(`candidate ${candidate.candidate}`),
           hangUp: () => void log.push("hangs up")
         })
       })

@@ -2,6 +2,7 @@
 import { Effect, Exit, Scope } from "effect"
 import t, { type Test } from "tap"
 import { type BrowserConnection, type BrowserEnd, makeBrowserPeers } from "#runtime/browser/BrowserPeers.ts"
+import { readOffer } from "#core/call/BrowserOffer.ts"
 import { openBrowser } from "#test/support/browser.ts"
 import { until, untilTrue } from "#test/support/until.ts"
 
@@ -81,9 +82,21 @@ t.test("given candidates that come one by one, before and after the answer, then
   await browser.answered(await until("an answer", () => told.answers.at(-1)))
   connection.candidate({ candidate: "not a candidate" })
   for (const candidate of found) connection.candidate({ candidate, sdpMLineIndex: 0 })
-  connection.candidate(null)
   await untilTrue("a connection", () => told.isConnected)
   t.ok(found.length > 0)
+})
+
+t.test("given a browser that hides its addresses, then its own packets show them", async (t) => {
+  const peers = await openPeers(t)
+  const browser = openBrowser(t)
+  const { listener, told } = listening()
+  const offer = readOffer(
+    (await browser.offer()).replaceAll(/ 127\.0\.0\.1 (\d+) typ/g, " 071b546b-d1d7-485c-8348-849eedac52a6.local $1 typ")
+  )
+  t.match(offer, { candidates: 0 })
+  if ("sdp" in offer) peers.open(listener).offer(offer.sdp)
+  await browser.answered(await until("an answer", () => told.answers.at(-1)))
+  await untilTrue("a connection", () => told.isConnected)
 })
 
 t.test("given a connected browser, when it offers again, then it is answered, and the audio goes on", async (t) => {

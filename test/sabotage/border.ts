@@ -28,6 +28,26 @@ export const border = named({
     caughtBy: "test/adapters/vonageMedia.test.ts"
   },
 
+  // Browsers.
+  "A run of a call from a browser is called once.": {
+    file: "core/call/BrowserBeginning.ts",
+    text: "AND attempt_id IS NULL AND NOT is_completed",
+    replacement: "AND NOT is_completed",
+    caughtBy: "test/store/browserRuns.test.ts"
+  },
+  "No name that a page has made up is looked up.": {
+    file: "core/call/BrowserOffer.ts",
+    text: " && canonicalAddress(address) !== undefined",
+    replacement: "",
+    caughtBy: "test/core/browserOffer.test.ts"
+  },
+  "Credentials of a TURN server are what the server computes from the secret.": {
+    file: "runtime/browser/iceServers.ts",
+    text: 'createHmac("sha1"',
+    replacement: 'createHmac("sha256"',
+    caughtBy: "test/runtime/iceServers.test.ts"
+  },
+
   // Other organizations.
   "Webhook endpoints are told of their own organization's events, and of no other's.": {
     file: "core/event/EventStore.ts",

@@ -195,8 +195,17 @@ const nowhere = async (t: Test) => {
   return { asked, proxy: `127.0.0.1:${await localPort(server)}` }
 }
 
+/** With these, pages get a microphone that beeps every second, play sound without being asked, and may call on this machine. */
+export const withMicrophone: ReadonlyArray<string> = [
+  "--use-fake-device-for-media-stream",
+  "--use-fake-ui-for-media-stream",
+  "--autoplay-policy=no-user-gesture-required",
+  // Otherwise it offers no address by which this machine reaches itself.
+  "--allow-loopback-in-peer-connection"
+]
+
 /** A page in a browser that can reach this machine only. */
-export const openPage = async (t: Test): Promise<Page> => {
+export const openPage = async (t: Test, more: ReadonlyArray<string> = []): Promise<Page> => {
   const folder = temporaryFolder(t)
   const { asked, proxy } = await nowhere(t)
   const flags = [
@@ -209,7 +218,8 @@ export const openPage = async (t: Test): Promise<Page> => {
     // Chromium has no sandbox for root, and the pages are ours.
     "--no-sandbox",
     // Containers have little shared memory.
-    "--disable-dev-shm-usage"
+    "--disable-dev-shm-usage",
+    ...more
   ]
   const child = spawn(script("run"), flags, { stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"] })
   const ended = new Promise((resolve) => child.once("close", resolve))
