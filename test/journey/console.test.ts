@@ -5,7 +5,7 @@
 import axe from "axe-core"
 import t, { type Test } from "tap"
 import { consolePages, ensureBuilt } from "#runtime/build.js"
-import { chromiumUnavailable, openPage, type Page } from "#test/support/chromium.ts"
+import { chromiumUnavailable, openPage, type Page, withMicrophone } from "#test/support/chromium.ts"
 import { numbersOf, World } from "#test/support/engine.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { until, untilTrue } from "#test/support/until.ts"
@@ -30,6 +30,8 @@ const barriers = async (page: Page): Promise<ReadonlyArray<string>> => {
 }
 const isAccessible = async (t: Test, page: Page, what: string) => t.strictSame(await barriers(page), [], `${what} keeps nobody out`)
 
+/** Beside the graph: a call to the draft, and a chat with it. */
+const [call, chat] = [".beside > div .panel:nth-child(1)", ".beside > div .panel:nth-child(2)"]
 const press = async (page: Page, name: string) => {
   const button = `[...document.querySelectorAll("button")].find((button) => button.textContent === ${JSON.stringify(name)})`
   await until(`button ${name}`, async () => (await page.evaluate(`${button} !== undefined`)) || undefined)
@@ -46,7 +48,7 @@ t.test("given the console in a browser", { skip }, async (t) => {
     emulator: { ringMillis: 50, talkMillis: 2500, talkOnceHeard: true },
     environment: { ORG_CONCURRENCY: "4", PORT: String(await freePort()) }
   })
-  const page = await openPage(t)
+  const page = await openPage(t, withMicrophone)
   const { api, emulator, engine } = world
 
   await t.test("when a wrong key is entered, and then the right one", async (t) => {
@@ -121,12 +123,27 @@ t.test("given the console in a browser", { skip }, async (t) => {
     await press(page, "Edit as a draft")
     await page.text(".head", /draft/)
     await press(page, "Begin")
-    t.match(await page.text(".chat"), /Agent Hello, this is the assistant/, "and the draft answers")
+    t.match(await page.text(`${chat} .chat`), /Agent Hello, this is the assistant/, "and the draft answers")
     await page.text(".node.entered", /Reach the contact/)
     await page.enter("input[name=text]", "Yes, speaking.")
-    await page.click(".panel .form .main")
+    await page.click(`${chat} .form .main`)
     await page.text(".node.entered", /Remind/)
     await isAccessible(t, page, "a chat")
+    await press(page, "Call")
+    t.match(
+      await page.text("[aria-label=Graph] .entered", /Reach the contact/),
+      /start call/,
+      "the draft is called by microphone, its nodes light up"
+    )
+    t.match(await page.text(`${call} .transcript`, /Agent/), /Hello, this is the assistant/, "and what it says is heard and read")
+    await page.text("[role=status]", /talking/)
+    await isAccessible(t, page, "a call by microphone")
+    await press(page, "Hang up")
+    await follow(page, "The record of the call")
+    await page.text("h1", /Call from the console/)
+    await page.text("main", /user_hangup/)
+    await page.evaluate("history.back()")
+    await page.text("h1", /Surgery/)
     await page.click(".head .act button.main")
     await page.text(".head", /version 2, published/)
     await follow(page, "Versions")
