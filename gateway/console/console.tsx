@@ -9,6 +9,7 @@ import { connection, follow } from "./base/follow.ts"
 import { useKeys } from "./base/keys.ts"
 import { place } from "./base/router.ts"
 import type { Caller } from "./base/types.ts"
+import { Join } from "./pages/Join.tsx"
 import { pageOf, pages } from "./pages/pages.tsx"
 import { SignIn } from "./pages/SignIn.tsx"
 
@@ -56,6 +57,8 @@ const AGAIN_MILLIS = 1000
 const Console = () => {
   const isKnown = useSignal(false)
   const look = async () => {
+    // Who was signed in before may have been somebody else.
+    isKnown.value = false
     isSignedOut.value = false
     try {
       caller.value = await ask<Caller>("GET", "/auth/browser")
@@ -74,7 +77,9 @@ const Console = () => {
     isSignedOut.value = true
   }
   useEffect(() => void look(), [])
-  if (isSignedOut.value) return <SignIn signedIn={look} />
+  const [page, token] = place.value
+  if (isSignedOut.value)
+    return page === "invitation" && token !== undefined ? <Join token={token} signedIn={look} /> : <SignIn signedIn={look} />
   return isKnown.value ? <Frame signOut={signOut} /> : <p class="none">Loading</p>
 }
 

@@ -2,9 +2,9 @@
  * The console as its users see it, in a real browser that can reach only this machine: signing in, a campaign that runs meanwhile, a pause, an engine that
  * is killed and comes back, and a call. The callees' log shows what a click has done.
  */
-import axe from "axe-core"
-import t, { type Test } from "tap"
+import t from "tap"
 import { consolePages, ensureBuilt } from "#runtime/build.js"
+import { isAccessible } from "#test/support/barriers.ts"
 import { chromiumUnavailable, openPage, type Page, withMicrophone } from "#test/support/chromium.ts"
 import { numbersOf, World } from "#test/support/engine.ts"
 import { freePort } from "#test/support/freePort.ts"
@@ -13,22 +13,6 @@ import { until, untilTrue } from "#test/support/until.ts"
 t.setTimeout(1_800_000)
 const skip = (await chromiumUnavailable()) ?? false
 ensureBuilt(consolePages)
-
-/** What people with one disability or another could not use, in both schemes and two widths. */
-const barriers = async (page: Page): Promise<ReadonlyArray<string>> => {
-  const found: Array<string> = []
-  await page.evaluate(axe.source)
-  for (const width of [390, 1440])
-    for (const scheme of ["dark", "light"] as const) {
-      await page.appear(width, scheme)
-      const checked = `axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html)))`
-      const overflow = `document.documentElement.scrollWidth > innerWidth ? ["wider than the window"] : []`
-      for (const what of [...((await page.evaluate(checked)) as Array<string>), ...((await page.evaluate(overflow)) as Array<string>)])
-        found.push(`${width} ${scheme} ${what}`)
-    }
-  return found
-}
-const isAccessible = async (t: Test, page: Page, what: string) => t.strictSame(await barriers(page), [], `${what} keeps nobody out`)
 
 /** Beside the graph: a call to the draft, and a chat with it. */
 const [call, chat] = [".beside > div .panel:nth-child(1)", ".beside > div .panel:nth-child(2)"]

@@ -7,6 +7,8 @@ import { Fault, useAct } from "./Parts.tsx"
 interface ConfirmProps {
   /** The button that opens it. */
   readonly label: string
+  /** What it is about, for those who do not see beside what the button is. */
+  readonly about?: string
   /** What happens then. */
   readonly children: ComponentChildren
   readonly title: string
@@ -16,7 +18,7 @@ interface ConfirmProps {
   readonly act: () => Promise<unknown>
 }
 
-export const Confirm = ({ act, children, label, no, title, yes }: ConfirmProps) => {
+export const Confirm = ({ about, act, children, label, no, title, yes }: ConfirmProps) => {
   const isOpen = useSignal(false)
   const { isActing, press, refused } = useAct(act)
   const close = () => {
@@ -25,7 +27,7 @@ export const Confirm = ({ act, children, label, no, title, yes }: ConfirmProps) 
   }
   return (
     <>
-      <button type="button" onClick={() => (isOpen.value = true)}>
+      <button type="button" aria-label={about === undefined ? undefined : `${label} ${about}`} onClick={() => (isOpen.value = true)}>
         {label}
       </button>
       {isOpen.value ? (

@@ -1,7 +1,7 @@
 /** What all pages are made of. */
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
-import { useEffect } from "preact/hooks"
+import { useEffect, useRef } from "preact/hooks"
 import { reasonOf } from "./api.ts"
 import { now } from "./clock.ts"
 import type { Reading } from "./reading.ts"
@@ -113,15 +113,23 @@ export const useAct = (act: () => Promise<unknown>) => {
 interface ActProps {
   readonly act: () => Promise<unknown>
   readonly label: string
+  /** What it is about, for those who do not see beside what the button is. */
+  readonly about?: string
   readonly isMain?: boolean
 }
 
 /** A button that does something in the engine, and says why if it is refused. */
-export const Act = ({ act, isMain = false, label }: ActProps) => {
+export const Act = ({ about, act, isMain = false, label }: ActProps) => {
   const { isActing, press, refused } = useAct(act)
   return (
     <span class="act">
-      <button type="button" class={isMain ? "main" : ""} disabled={isActing.value} onClick={press}>
+      <button
+        type="button"
+        class={isMain ? "main" : ""}
+        aria-label={about === undefined ? undefined : `${label} ${about}`}
+        disabled={isActing.value}
+        onClick={press}
+      >
         {label}
       </button>
       {refused.value === undefined ? null : <span role="alert">{refused.value}</span>}
@@ -132,13 +140,19 @@ export const Act = ({ act, isMain = false, label }: ActProps) => {
 /** A text, and a button that copies it. */
 export const Copied = ({ text }: { readonly text: string }) => {
   const isCopied = useSignal(false)
+  const shown = useRef<HTMLElement>(null)
   const copy = async () => {
-    await navigator.clipboard.writeText(text)
-    isCopied.value = true
+    try {
+      await navigator.clipboard.writeText(text)
+      isCopied.value = true
+    } catch {
+      // Browsers keep the clipboard from pages without TLS. What is selected can be copied by the keyboard.
+      if (shown.current !== null) getSelection()?.selectAllChildren(shown.current)
+    }
   }
   return (
     <span class="copied">
-      <code>{text}</code>{" "}
+      <code ref={shown}>{text}</code>{" "}
       <button type="button" onClick={copy}>
         {isCopied.value ? "Copied" : "Copy"}
       </button>

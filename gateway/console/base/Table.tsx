@@ -22,7 +22,7 @@ export function Table<Row>({ columns, empty, keyOf, label, rows }: TableProps<Ro
   if (rows.length === 0) return <p class="none">{empty}</p>
   return (
     <section class="scrolls" aria-label={label} tabIndex={0}>
-      <table>
+      <table aria-label={label}>
         <thead>
           <tr>
             {columns.map(({ isNumber, name }) =>

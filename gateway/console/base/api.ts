@@ -32,7 +32,12 @@ interface Violation {
 const faultsOf = (detail: unknown, status: number): ReadonlyArray<Fault> => {
   if (typeof detail === "string") return [{ field: "", message: detail }]
   // The API lists them in this shape, whose first member says which part of the request is meant.
-  if (Array.isArray(detail)) return detail.map(({ loc = [], msg = "" }: Violation) => ({ field: loc.slice(1).join("."), message: msg }))
+  if (Array.isArray(detail))
+    return detail.map(({ loc = [], msg = "" }: Violation) => ({
+      field: loc.slice(1).join("."),
+      // For programs: people see that the value is wrong.
+      message: msg.replace(/^Value error, /, "")
+    }))
   const message = detail !== null && typeof detail === "object" && "message" in detail ? detail.message : undefined
   return [{ field: "", message: typeof message === "string" ? message : `The engine answered ${status}` }]
 }

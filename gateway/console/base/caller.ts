@@ -13,3 +13,8 @@ export const may = (role: Caller["role"], scope: Scope): boolean => {
   const { value: present } = caller
   return present !== undefined && ranks[present.role] >= ranks[role] && (present.scopes === null || present.scopes.includes(scope))
 }
+
+/** The roles that somebody may give: up to their own. */
+export const rolesToGive = (): ReadonlyArray<Caller["role"]> =>
+  // Cast: the names of a record are its keys.
+  (Object.keys(ranks) as ReadonlyArray<Caller["role"]>).filter((role) => may(role, "admin"))

@@ -3,7 +3,7 @@ import { type Signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { ask, Refused } from "./api.ts"
 import { onEvent } from "./follow.ts"
-import { Turns } from "./turns.ts"
+import { Paced } from "./Paced.ts"
 import type { Happened } from "./types.ts"
 
 export interface Reading<A> {
@@ -27,7 +27,7 @@ export const useReading = <A>(path: string | undefined, isAbout: (event: Happene
     value.value = undefined
     error.value = undefined
     if (path === undefined) return
-    const turns = new Turns(async (isOver) => {
+    const paced = new Paced(async (isOver) => {
       try {
         const read = await ask<A>("GET", path)
         if (isOver()) return
@@ -37,14 +37,14 @@ export const useReading = <A>(path: string | undefined, isAbout: (event: Happene
         if (!isOver()) error.value = cause instanceof Refused ? cause.message : String(cause)
       }
     })
-    renew.value = () => turns.wantNow()
-    turns.want()
+    renew.value = () => paced.wantNow()
+    paced.want()
     const stop = onEvent((event) => {
-      if (event === undefined || isAbout(event)) turns.want()
+      if (event === undefined || isAbout(event)) paced.want()
     })
     return () => {
       stop()
-      turns.end()
+      paced.end()
     }
   }, [path])
   return { value, error, renew: () => renew.peek()() }

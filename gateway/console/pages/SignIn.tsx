@@ -3,9 +3,9 @@ import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { ask } from "#gateway/console/base/api.ts"
 import { entered, Form, TextField } from "#gateway/console/base/Form.tsx"
-import { place } from "#gateway/console/base/router.ts"
 
-const keep = (headers: Readonly<Record<string, string>>) => ask("POST", "/auth/browser", undefined, headers)
+/** Puts the credential in these headers into the cookie. */
+export const keep = (headers: Readonly<Record<string, string>>) => ask("POST", "/auth/browser", undefined, headers)
 
 interface Session {
   readonly token: string
@@ -18,9 +18,6 @@ const Account = ({ isNew }: { readonly isNew: boolean }) => (
     <TextField name="password" label="Password" type="password" autocomplete={isNew ? "new-password" : "current-password"} isRequired />
   </>
 )
-
-/** The link of an invitation is `/console#/join/TOKEN`. */
-const invitationIn = ([page, token]: ReadonlyArray<string>): string | undefined => (page === "join" ? token : undefined)
 
 const ways: Readonly<
   Record<
@@ -41,23 +38,16 @@ const ways: Readonly<
   },
   new: {
     name: "Create an account",
-    fields: () => {
-      const invitation = invitationIn(place.value)
-      return (
-        <>
-          {invitation === undefined ? (
-            <TextField
-              name="setup_code"
-              label="Set-up code"
-              hint="For the first account: the code that the engine printed when it was started. Otherwise open the link of your invitation."
-            />
-          ) : (
-            <TextField name="invitation_token" label="Invitation" value={invitation} isReadOnly />
-          )}
-          <Account isNew />
-        </>
-      )
-    },
+    fields: () => (
+      <>
+        <TextField
+          name="setup_code"
+          label="Set-up code"
+          hint="For the first account: the code that the engine printed when it was started. Others open the link of their invitation."
+        />
+        <Account isNew />
+      </>
+    ),
     enter: async (fields) => {
       const { email, ...rest } = Object.fromEntries([...fields].filter(([, value]) => value !== ""))
       return withToken(await ask<Session>("POST", "/auth/signup", { ...rest, email }))
@@ -69,7 +59,7 @@ type Way = keyof typeof ways
 const names = Object.keys(ways) as ReadonlyArray<Way>
 
 export const SignIn = ({ signedIn }: { readonly signedIn: () => void }) => {
-  const way = useSignal<Way>(invitationIn(place.peek()) === undefined ? "account" : "new")
+  const way = useSignal<Way>("account")
   const { enter, fields, name } = ways[way.value]
   const submit = async (given: FormData) => {
     await enter(given)

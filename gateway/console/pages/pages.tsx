@@ -5,8 +5,14 @@ import { Agents } from "./agents/Agents.tsx"
 import { Campaign } from "./campaigns/Campaign.tsx"
 import { Campaigns } from "./campaigns/Campaigns.tsx"
 import { NewCampaign } from "./campaigns/NewCampaign.tsx"
+import { Switch } from "./Join.tsx"
 import { Now } from "./now/Now.tsx"
+import { Organization } from "./organization/Organization.tsx"
+import { Services } from "./services/Services.tsx"
 import { Run } from "./runs/Run.tsx"
+import { Config } from "./telephony/Config.tsx"
+import { NewConfig } from "./telephony/ConfigForm.tsx"
+import { Configs } from "./telephony/Configs.tsx"
 
 interface Page {
   /** The first part of the place. */
@@ -32,11 +38,27 @@ export const pages: ReadonlyArray<Page> = [
     name: "Agents",
     letter: "a",
     show: ([id, tab]) => (id === undefined ? <Agents /> : <Agent key={id} id={id} tab={tab} />)
-  }
+  },
+  { path: "telephony", name: "Telephony", letter: "t", show: ([id]) => telephonyAt(id) },
+  { path: "services", name: "Services", letter: "s", show: () => <Services /> },
+  { path: "organization", name: "Organization", letter: "o", show: ([tab, id]) => <Organization tab={tab} id={id} /> }
 ]
+
+const telephonyAt = (id: string | undefined) => {
+  if (id === undefined) return <Configs />
+  return id === "new" ? <NewConfig /> : <Config key={id} id={id} />
+}
 
 const runOf = ([agent, id]: ReadonlyArray<string>) =>
   agent === undefined || id === undefined ? undefined : <Run key={id} agent={agent} id={id} />
 
+const invitationOf = ([token]: ReadonlyArray<string>) => (token === undefined ? undefined : <Switch token={token} />)
+
+/** Those that are reached by links alone. */
+const others = new Map<string, Page["show"]>([
+  ["runs", runOf],
+  ["invitation", invitationOf]
+])
+
 export const pageOf = ([path = "", ...rest]: ReadonlyArray<string>): ComponentChildren =>
-  (path === "runs" ? runOf(rest) : undefined) ?? (pages.find((page) => page.path === path) ?? pages[0])?.show(rest)
+  others.get(path)?.(rest) ?? (pages.find((page) => page.path === path) ?? pages[0])?.show(rest)

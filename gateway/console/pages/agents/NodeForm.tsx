@@ -64,7 +64,7 @@ export const NodeForm = ({ isReadOnly, node, properties, save }: NodeFormProps) 
     return save({ ...node.data, ...changed })
   }
   return (
-    <fieldset disabled={isReadOnly}>
+    <fieldset class="group" disabled={isReadOnly}>
       <legend>{nameOf(node)}</legend>
       <Form key={node.id} label="Save node" done="Saved" submit={submit}>
         {shown.map((property) => (

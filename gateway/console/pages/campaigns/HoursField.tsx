@@ -50,7 +50,7 @@ export const HoursField = ({ calling }: { readonly calling: Signal<Calling> }) =
     calling.value = { ...calling.value, hours: next }
   }
   return (
-    <fieldset>
+    <fieldset class="group">
       <legend>Calling hours</legend>
       {hours.length === 0 ? <p class="note">At any time, also at night.</p> : null}
       {hours.map((one, at) => (

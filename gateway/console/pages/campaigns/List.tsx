@@ -53,7 +53,7 @@ export const ListField = ({ isSimulated, list }: ListFieldProps) => {
     }
   }
   return (
-    <fieldset>
+    <fieldset class="group">
       <legend>Contacts</legend>
       <label
         class={`drop${isOver.value ? " over" : ""}`}

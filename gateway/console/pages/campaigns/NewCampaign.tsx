@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks"
 import { ask, reasonOf } from "#gateway/console/base/api.ts"
 import { ChoiceField, entered, Form, TextField } from "#gateway/console/base/Form.tsx"
 import { Fault, Panel, Shown } from "#gateway/console/base/Parts.tsx"
+import { useOnce } from "#gateway/console/base/once.ts"
 import { useReading } from "#gateway/console/base/reading.ts"
 import { go } from "#gateway/console/base/router.ts"
 import type { AdvisedCampaign, AgentName, CampaignDefaults, ListCheck, TelephonyConfigs } from "#gateway/console/base/types.ts"
@@ -65,10 +66,11 @@ const New = ({ agents, configurations, defaults }: OfferedProps) => {
   const telephony = useSignal(usual === undefined ? undefined : String(usual.id))
   const through = configurations.find(({ id }) => String(id) === telephony.value)
   const { check, fault } = useCheck(list.value?.sourceId, agent.value, telephony.value)
+  const once = useOnce()
   const before = settingsOf(defaults)
   const create = async (fields: FormData) => {
     if (list.value === undefined) throw new Error("Choose a list of contacts first")
-    const campaign = await ask<AdvisedCampaign>("POST", "/campaign/create", {
+    const campaign = await once.post<AdvisedCampaign>("/campaign/create", {
       name: entered(fields, "name"),
       workflow_id: Number(fields.get("workflow_id")),
       telephony_configuration_id: Number(fields.get("telephony_configuration_id")),

@@ -89,7 +89,7 @@ export const SettingsFields = ({ before, calling, contacts }: SettingsFieldsProp
         isRequired
       />
       <HoursField calling={calling} />
-      <fieldset>
+      <fieldset class="group">
         <legend>Retries</legend>
         <TextField
           name="retry_config.max_retries"

@@ -3,7 +3,7 @@ import { type Signal, useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { ask, reasonOf } from "#gateway/console/base/api.ts"
 import { onEvent } from "#gateway/console/base/follow.ts"
-import { Turns } from "#gateway/console/base/turns.ts"
+import { Paced } from "#gateway/console/base/Paced.ts"
 import type { Contacts, Happened } from "#gateway/console/base/types.ts"
 
 export type Contact = Contacts["contacts"][number]
@@ -25,7 +25,7 @@ export const useContactPages = (path: string, isAbout: (event: Happened) => bool
   const error = useSignal<string | undefined>(undefined)
   const isAll = useSignal(false)
   const sight = useRef({ from: 0, until: 1 })
-  const turns = useRef<Turns>(undefined)
+  const paced = useRef<Paced>(undefined)
   useEffect(() => {
     const parts: Array<ReadonlyArray<Contact>> = []
     rows.value = []
@@ -40,7 +40,7 @@ export const useContactPages = (path: string, isAbout: (event: Happened) => bool
       rows.value = parts.flat()
       if (parts.length === at + 1) isAll.value = contacts.length < PART
     }
-    const own = new Turns(async (isOver) => {
+    const own = new Paced(async (isOver) => {
       const { from, until } = sight.current
       try {
         for (let at = Math.floor(from / PART); at <= Math.floor(until / PART) && at <= parts.length && !isOver(); at++)
@@ -50,7 +50,7 @@ export const useContactPages = (path: string, isAbout: (event: Happened) => bool
         if (!isOver()) error.value = reasonOf(cause)
       }
     })
-    turns.current = own
+    paced.current = own
     own.want()
     const stop = onEvent((event) => {
       if (event === undefined || isAbout(event)) own.want()
@@ -63,7 +63,7 @@ export const useContactPages = (path: string, isAbout: (event: Happened) => bool
   const onSight = (from: number, until: number) => {
     const known = rows.peek().length
     sight.current = { from, until: until + PART / 2 }
-    if (sight.current.until >= known && !isAll.peek()) turns.current?.wantNow()
+    if (sight.current.until >= known && !isAll.peek()) paced.current?.wantNow()
   }
-  return { rows, error, isAll, onSight, renew: () => turns.current?.wantNow() }
+  return { rows, error, isAll, onSight, renew: () => paced.current?.wantNow() }
 }

@@ -4,7 +4,7 @@
  */
 const PAUSE_MILLIS = 1000
 
-export class Turns {
+export class Paced {
   readonly #read: (isOver: () => boolean) => Promise<void>
   #isRunning = false
   #isWanted = false
