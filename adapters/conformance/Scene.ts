@@ -25,7 +25,7 @@ export class Scene extends Stage {
     return this.#given(callee, this.world.number(callee))
   }
 
-  need<A extends "calleeHertz" | "requested" | "spoil" | "spoilTransfer" | "replyLate" | "refusals" | "holdQueue">(
+  need<A extends "calleeHertz" | "requested" | "spoil" | "spoilTransfer" | "replyLate" | "refusals" | "holdQueue" | "wrongConfig">(
     ability: A
   ): NonNullable<World[A]> {
     return this.#given(ability, this.world[ability])
@@ -45,7 +45,7 @@ export class Scene extends Stage {
     why: string,
     meanwhile: (seen: Phone["state"]) => void = () => {}
   ): Promise<void> {
-    this.#excuse("state")
+    this.excuse("state")
     let seen: Phone["state"]
     const isThere = async () => {
       seen = (await this.world.phone(number)).state
@@ -89,14 +89,14 @@ export class Scene extends Stage {
   }
 
   /** The case does not apply if the world says why it lacks this. */
-  #excuse(what: Ability | Callee): void {
+  excuse(what: Ability | Callee): void {
     const excuse = this.world.cannot?.[what]
     if (excuse !== undefined) throw new NotAsked(excuse)
   }
 
   #given<A>(what: Ability | Callee, it: A | undefined): NonNullable<A> {
     if (it !== undefined && it !== null) return it
-    this.#excuse(what)
+    this.excuse(what)
     throw new Error(`the world has no \`${what}\`: give it one, or say in \`cannot.${what}\` why it cannot have one`)
   }
 }

@@ -54,7 +54,7 @@ export interface CarrierReply {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** `heardAtOnce`: what a phone has heard can be seen without delay. */
+/** `heardAtOnce`: what a phone has heard can be seen without delay. `restart`: calls go on while the engine is away. */
 export type Ability =
   | keyof Phone
   | "heardAtOnce"
@@ -66,11 +66,13 @@ export type Ability =
   | "refusals"
   | "holdQueue"
   | "unreachable"
+  | "restart"
+  | "wrongConfig"
 
 export interface World {
   readonly config: Config
   /** The same with different secrets throughout, like a stranger's account. */
-  readonly wrongConfig: Config
+  readonly wrongConfig?: Config
   /** Where the stand-in is, for an adapter that uses `apiOrigin`. */
   readonly apiOrigin?: URL
   /** The same configuration with an address where nobody listens; not needed with an `apiOrigin`. */

@@ -46,7 +46,7 @@ export const forgeries: ReadonlyArray<Rule> = [
           () => "it taken",
           "anybody can send one"
         )
-        const isStrange = isRejected(scene, callback, scene.world.wrongConfig)
+        const isStrange = isRejected(scene, callback, scene.need("wrongConfig"))
         demand(
           isStrange,
           `a callback (${callback.kind}) of another account to be refused`,
@@ -157,7 +157,8 @@ export const forgeries: ReadonlyArray<Rule> = [
       await engine.audio(call)
       const callback = engine.door.media.upgrades.find(({ status }) => status === 101)?.callback
       if (callback === undefined) throw new Error("there is audio without a socket")
-      const { config, wrongConfig } = scene.world
+      const { config } = scene.world
+      const wrongConfig = scene.need("wrongConfig")
       const isStrict = media.admit?.(config, unsigned(callback)) === false && media.admit(wrongConfig, callback) === false
       const why = "anybody who knows the address could listen"
       demand(

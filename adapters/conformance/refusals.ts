@@ -37,7 +37,7 @@ export const refusals: ReadonlyArray<Rule> = [
   {
     name: "refusal: with wrong credentials, the trunk is down for them, calls are refused, and no secret is shown",
     holds: async (scene) => {
-      const { wrongConfig } = scene.world
+      const wrongConfig = scene.need("wrongConfig")
       const engine = await scene.open({ config: wrongConfig })
       const call = await engine.place(scene.number("stays"))
       refusedAs(call, ["auth_refused", "unreachable"], "the campaign pauses, and no contact is used up")
@@ -56,7 +56,8 @@ export const refusals: ReadonlyArray<Rule> = [
   {
     name: "refusal: a configuration that is tested gets reports of what is wrong with it, and nobody is called",
     holds: async (scene) => {
-      const { apiOrigin, config, unreachableConfig, wrongConfig } = scene.world
+      const { apiOrigin, config, unreachableConfig } = scene.world
+      const wrongConfig = scene.need("wrongConfig")
       const failed = (given: typeof config, at = apiOrigin) => triedOut(scene.adapter, given, at)
       const right = await failed(config)
       demand(right.length === 0, "no complaint about the correct one", () => inWords(right), "operators repair what is reported")

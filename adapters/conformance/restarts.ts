@@ -5,6 +5,7 @@ import { callThat, isHungUp, isSeen, type Stand } from "./hangingUp.ts"
 const restarted = (stand: Stand): Rule => ({
   name: `restart: a call that is ${stand} is found and ended with nothing but its reference`,
   holds: async (scene) => {
+    scene.excuse("restart")
     const engine = await scene.engine()
     const call = await callThat(scene, engine, stand)
     await engine.restart()
