@@ -1,7 +1,7 @@
 /**
  * One call to a simulated phone:
  *     dialed --> ringing --> up --> over
- * It may be over at any time. Nothing happens by itself: `run` does what is due, and is called every few milliseconds.
+ * It may be over at any time. Nothing happens by itself: `run` does what is due.
  */
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { OriginateRequest } from "#core/provider/Adapter.ts"
@@ -67,7 +67,8 @@ export class Phone {
     hooks.watch?.({ _tag: "Dialed" })
   }
 
-  run(now: SteadyMillis): void {
+  /** Returns when it is to be called again. */
+  run(now: SteadyMillis): SteadyMillis {
     // A step may be due as soon as the one before it has been taken.
     while (this.state !== "over" && now >= this.#nextAt) {
       const next = this.#next
@@ -76,6 +77,7 @@ export class Phone {
     }
     if (this.state !== "over" && now >= this.#limitAt) this.#end(this.state === "up" ? "duration_exceeded" : "ring_timeout", "timeout")
     if (this.state === "up") this.#audio?.run(now)
+    return Math.min(this.#nextAt, this.#limitAt, this.#audio?.dueAt ?? Number.POSITIVE_INFINITY)
   }
 
   hangUp(cause: HangupCause): void {

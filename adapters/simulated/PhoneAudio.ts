@@ -1,5 +1,6 @@
 /** The audio between the engine and a simulated phone, which plays what it is sent in real time, one frame after the other. */
-import { decodeSample, frameMillis, frameSize } from "#core/audio/Mulaw.ts"
+import { frameMillis, frameSize } from "#core/audio/Mulaw.ts"
+import { levelOfCodes } from "#core/audio/PcmFrame.ts"
 import type { MediaEnd, MediaStream } from "#core/provider/Media.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import { MediaEar } from "#adapters/shared/MediaEar.ts"
@@ -9,10 +10,8 @@ import type { Talker } from "./Talker.ts"
 const MOST_FRAMES = 100
 /** More than a conversation ever has. */
 const MOST_MARKS = 64
-/** Every eighth sample is enough to tell speech from silence: a frame is speech if three of those are at least this loud. */
-const LOUD_STEP = 8
-const LOUD_SAMPLES = 3
-const LOUD_LEVEL = 500
+/** Root mean square. Agents are louder, and the noise with which some fill their pauses is not. */
+const SPEECH_LEVEL = 300
 
 interface Mark {
   readonly name: string
@@ -33,10 +32,11 @@ export class PhoneAudio {
   #sent = 0
   #played = 0
   #marks: Array<Mark> = []
-  #dueAt: SteadyMillis
+  /** When the next frame is due. */
+  dueAt: SteadyMillis
 
   constructor(now: SteadyMillis, talker: Talker, onPlayed: OnPlayed) {
-    this.#dueAt = now + frameMillis
+    this.dueAt = now + frameMillis
     this.#talker = talker
     this.#onPlayed = onPlayed
     this.stream = {
@@ -51,9 +51,9 @@ export class PhoneAudio {
 
   /** Plays and says what is due. */
   run(now: SteadyMillis): void {
-    if (now < this.#dueAt) return
-    const due = Math.floor((now - this.#dueAt) / frameMillis) + 1
-    this.#dueAt += due * frameMillis
+    if (now < this.dueAt) return
+    const due = Math.floor((now - this.dueAt) / frameMillis) + 1
+    this.dueAt += due * frameMillis
     for (let left = Math.min(due, MOST_FRAMES); left > 0 && this.#ear.isOpen(); left--) this.#play(now)
   }
 
@@ -68,7 +68,7 @@ export class PhoneAudio {
       const at = (this.#played % MOST_FRAMES) * frameSize
       const frame = this.#frames.subarray(at, at + frameSize)
       this.#played += 1
-      isSpeech = isLoud(frame)
+      isSpeech = levelOfCodes(frame) >= SPEECH_LEVEL
       this.#onPlayed(frame, isSpeech, now)
     }
     this.#ear.hear(this.#talker.next(isSpeech))
@@ -100,10 +100,4 @@ export class PhoneAudio {
       this.#ear.marked(name, how)
     }
   }
-}
-
-const isLoud = (frame: Uint8Array): boolean => {
-  let loud = 0
-  for (let at = 0; at < frameSize; at += LOUD_STEP) if (Math.abs(decodeSample(frame[at] ?? 0)) >= LOUD_LEVEL) loud += 1
-  return loud >= LOUD_SAMPLES
 }

@@ -13,8 +13,12 @@ import { isDialable } from "#core/telephony/E164.ts"
 import { Phone, type PhoneSettings, type Seen } from "./Phone.ts"
 import { makeSounds } from "./sounds.ts"
 
-/** Frames are due every 20 ms, and each phone has its own moment, so that not all of them are played at once. */
-const TURN = "5 millis"
+/**
+ * How long to sleep between looking after the phones: less than a frame, because each phone's frames are due at its own moment, and not all of them
+ * are to be played at once; and no longer than one, because a phone may have been added meanwhile.
+ */
+const LEAST_SLEEP_MILLIS = 5
+const MOST_SLEEP_MILLIS = 20
 
 /** Gets what phones see, by their numbers. */
 export type Watch = (number: string, seen: Seen) => void
@@ -33,18 +37,15 @@ export const openTrunk = Effect.fnUntraced(function* (settings: PhoneSettings, c
       phones.clear()
     })
   )
-  yield* areThere.await.pipe(
-    Effect.andThen(Effect.sleep(TURN)),
-    Effect.andThen(
-      Effect.sync(() => {
-        const at = now()
-        for (const phone of phones.values()) phone.run(at)
-        if (phones.size === 0) areThere.closeUnsafe()
-      })
-    ),
-    Effect.forever,
-    Effect.forkScoped
-  )
+  /** Does what is due, and returns how many milliseconds nothing more is. */
+  const look = (): number => {
+    const at = now()
+    let dueAt = Number.POSITIVE_INFINITY
+    for (const phone of phones.values()) dueAt = Math.min(dueAt, phone.run(at))
+    if (phones.size === 0) areThere.closeUnsafe()
+    return Math.min(MOST_SLEEP_MILLIS, Math.max(LEAST_SLEEP_MILLIS, dueAt - at))
+  }
+  yield* areThere.await.pipe(Effect.andThen(Effect.suspend(() => Effect.sleep(look()))), Effect.forever, Effect.forkScoped)
   const trunk: Trunk = {
     originate: (request) =>
       Effect.suspend(() => {
