@@ -100,6 +100,7 @@ export const proving: ReadonlyArray<string> = [
   "journey/preCallFetch",
   "journey/sdk",
   "journey/secondEngine",
+  "journey/simulated",
   "journey/standbyRequests",
   "journey/trunkLostRetries",
   "journey/webhooks"
