@@ -2,7 +2,6 @@
 import { Effect, Layer, Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash, randomUUID } from "node:crypto"
-import { readdirSync } from "node:fs"
 import type { Test } from "tap"
 import ariAdapter from "#adapters/ari/ari.ts"
 import { HeavyLanes, makeHeavyLanes } from "#core/load/HeavyWork.ts"
@@ -61,7 +60,7 @@ import { tokensOf } from "#runtime/identity/tokens.ts"
 import * as CsvSource from "#runtime/storage/CsvSource.ts"
 import * as NationalNumbers from "#runtime/telephony/NationalNumbers.ts"
 import { Files } from "#runtime/storage/Files.ts"
-import { temporaryFolder } from "#test/support/dataFolder.ts"
+import { filesIn, temporaryFolder } from "#test/support/dataFolder.ts"
 import { egress } from "#test/support/egress.ts"
 import * as given from "#test/support/given.ts"
 import { clientLayer, openDatabase, type TestDatabase } from "#test/support/postgres.ts"
@@ -381,10 +380,7 @@ export const openApi = async (
     judge,
     stop: gateway.stop,
     database,
-    filesThere: () =>
-      readdirSync(folder, { recursive: true })
-        .map(String)
-        .filter((name) => /\.\w+$/.test(name)),
+    filesThere: () => filesIn(folder),
     organizationId,
     otherId,
     browsers,

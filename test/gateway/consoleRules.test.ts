@@ -1,11 +1,11 @@
 /** What the console works out by itself: calling hours in words, when a campaign ends, and which way calls went through a graph. */
 import t from "tap"
 import { endOf } from "#gateway/console/pages/campaigns/forecast.ts"
-import { hoursInWords, hoursOf, slotsOf } from "#gateway/console/pages/campaigns/schedule.ts"
+import { type Hours, hoursInWords, hoursOf, slotsOf } from "#gateway/console/pages/campaigns/schedule.ts"
 import { boxesOf, graphOf, visitsOf } from "#gateway/console/pages/agents/graph.ts"
 
-const office = { days: [0, 1, 2, 3, 4], from: "09:00", until: "17:00" }
-const schedule = (timezone: string, hours = [office]) => ({ enabled: true, timezone, slots: slotsOf(hours) })
+const office: Hours = { days: [0, 1, 2, 3, 4], from: "09:00", until: "17:00" }
+const schedule = (timezone: string, hours: ReadonlyArray<Hours> = [office]) => ({ enabled: true, timezone, slots: slotsOf(hours) })
 
 t.test("given calling hours", async (t) => {
   const saturday = { days: [5], from: "10:00", until: "12:00" }
@@ -15,7 +15,7 @@ t.test("given calling hours", async (t) => {
     [[{ ...office, days: [6, 0, 1] }], "Mon, Tue, Sun 09:00 to 17:00 (Europe/Berlin)"],
     [[office, saturday], "Mon to Fri 09:00 to 17:00, Sat 10:00 to 12:00 (Europe/Berlin)"]
   ] as const)
-    t.equal(hoursInWords(schedule("Europe/Berlin", [...hours])), said)
+    t.equal(hoursInWords(schedule("Europe/Berlin", hours)), said)
   t.equal(hoursInWords(null), "At any time")
   t.equal(hoursInWords({ ...schedule("UTC"), enabled: false }), "At any time", "and hours that are switched off are none")
 })

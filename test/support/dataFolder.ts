@@ -1,5 +1,5 @@
 /** The data folder of an engine that may have run its own Postgres, which survives an engine that is killed. */
-import { mkdtempSync } from "node:fs"
+import { mkdtempSync, readdirSync } from "node:fs"
 import { readFile, realpath, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -29,3 +29,9 @@ export const removeData = async (folder: string): Promise<void> => {
   await rm(await realpath(postgres).catch(() => postgres), { recursive: true, force: true })
   await rm(folder, { recursive: true, force: true })
 }
+
+/** The paths of all files below, without folders. */
+export const filesIn = (folder: string): ReadonlyArray<string> =>
+  readdirSync(folder, { recursive: true })
+    .map(String)
+    .filter((name) => /\.\w+$/.test(name))

@@ -2,7 +2,7 @@
 import { ask } from "#gateway/console/base/api.ts"
 import type { CreatedRun, DownFrame, Health, TurnCredentials } from "#gateway/console/base/types.ts"
 
-export interface Listener {
+interface Listener {
   /** The agent's voice. */
   readonly onVoice: (voice: MediaStream) => void
   readonly onConnected: () => void

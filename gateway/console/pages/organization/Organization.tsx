@@ -1,6 +1,7 @@
 /** The organization: who belongs to it, what they and programs may do, and what it has set. Each tab has an address of its own. */
 import type { ComponentChildren } from "preact"
 import { caller, may } from "#gateway/console/base/caller.ts"
+import { Tabs } from "#gateway/console/base/Tabs.tsx"
 import { ApiKeys } from "./ApiKeys.tsx"
 import { AuditLog } from "./AuditLog.tsx"
 import { Members } from "./Members.tsx"
@@ -38,13 +39,7 @@ export const Organization = ({ id, tab = "members" }: { readonly tab: string | u
   return (
     <>
       <h1>Organization</h1>
-      <nav class="tabs" aria-label="Organization">
-        {allowed.map(({ name, path }) => (
-          <a key={path} href={`#/organization/${path}`} aria-current={path === present?.path ? "page" : undefined}>
-            {name}
-          </a>
-        ))}
-      </nav>
+      <Tabs label="Organization" at="organization" tabs={allowed.map(({ name, path }) => [path, name])} chosen={present?.path ?? ""} />
       {present?.show(id)}
     </>
   )
