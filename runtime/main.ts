@@ -165,10 +165,11 @@ const inviteFirst = Effect.fnUntraced(function* (url: string) {
   const { signup } = yield* Config
   const code = signup === "invite" ? yield* Organizations.use((_) => _.newSetUpCode) : undefined
   if (code === undefined) return
-  const account = `{"email": "...", "password": "...", "setup_code": "${Redacted.value(code)}"}`
+  const setUpCode = Redacted.value(code)
+  const account = `{"email": "...", "password": "...", "setup_code": "${setUpCode}"}`
   yield* Console.log(
-    `Nobody has an account yet. Fill in this command and run it to create the owner's; the set-up code in it is valid until the next start or takeover:\n` +
-      `curl ${url}/api/v1/auth/signup -H 'Content-Type: application/json' -d '${account}'`
+    `Nobody has an account yet. Create the owner's at ${url}/console with the set-up code ${setUpCode}, which is valid until the next start or takeover, ` +
+      `or fill in this command and run it:\ncurl ${url}/api/v1/auth/signup -H 'Content-Type: application/json' -d '${account}'`
   )
 })
 
