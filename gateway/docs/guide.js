@@ -16,7 +16,7 @@ const account = {
 
 const steps = [
   {
-    text: "Connect your Asterisk.",
+    text: 'Connect your Asterisk; or, to try things out and call nobody, send the config { provider: "simulated" }.',
     method: "post",
     path: () => "/organizations/telephony-configs",
     body: () => ({ name: "pbx", is_default_outbound: true, config: account })

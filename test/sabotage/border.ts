@@ -27,6 +27,12 @@ export const border = named({
     replacement: "this.#filled = part.length",
     caughtBy: "test/adapters/vonageMedia.test.ts"
   },
+  "That a simulated phone is gone does not prove that nobody was called.": {
+    file: "adapters/simulated/SimulatedTrunk.ts",
+    text: 'phone === undefined ? "gone"',
+    replacement: 'phone === undefined ? "never_placed"',
+    caughtBy: "test/adapters/simulated.test.ts"
+  },
 
   // Browsers.
   "A run of a call from a browser is called once.": {

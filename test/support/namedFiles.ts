@@ -91,6 +91,7 @@ export const proving: ReadonlyArray<string> = [
   "journey/browserCalls",
   "journey/campaign",
   "journey/clock",
+  "journey/console",
   "journey/conversationKills",
   "journey/doubt",
   "journey/greetings",
