@@ -169,7 +169,7 @@ t.test("given both packages in a folder, when the engine is started there", asyn
 
   const [, setup_code] = /"setup_code": "([^"]+)"/.exec(output()) ?? []
   await ask("POST", "/auth/signup", { email: "ada@example.com", password: "correct horse", name: "Ada", setup_code })
-  t.equal((await fetch(`${url}/docs`)).status, 200)
+  for (const page of ["/docs", "/console", "/console/console.js"]) t.equal((await fetch(`${url}${page}`)).status, 200, page)
 
   await terminate()
   await untilTrue("end of the engine and its database", () => !isLeft())
