@@ -17,9 +17,9 @@ ensureBuilt(consolePages)
 
 const signInWithKey = async (page: Page, url: string, key: string) => {
   await page.open(`${url}/console`)
-  await press(page, "Use an API key")
+  await press(page, "Sign in with an API key")
   await enter(page, "API key", key)
-  await press(page, "Sign in")
+  await press(page, "Sign in with an API key")
   await page.text("h1", /Now/)
 }
 /** A script: the next answer to something that changes anything does not reach the page. */

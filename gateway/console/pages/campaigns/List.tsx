@@ -4,7 +4,7 @@ import { ask, reasonOf, send } from "#gateway/console/base/api.ts"
 import { Fault } from "#gateway/console/base/Parts.tsx"
 import { type Column, Table } from "#gateway/console/base/Table.tsx"
 import type { ListCheck, UploadPlace } from "#gateway/console/base/types.ts"
-import { counted, figure } from "#gateway/console/base/words.ts"
+import { counted, figure, words } from "#gateway/console/base/words.ts"
 
 /** A list that the engine has. */
 export interface Listed {
@@ -31,27 +31,53 @@ const byHand = (numbers: string): Blob => {
   return new Blob([["phone_number", ...lines, ""].join("\n")], { type: "text/csv" })
 }
 
-/** Numbers that are kept for stories: nobody has them. */
-const madeUp = Array.from({ length: 20 }, (_, index) => `+120255501${String(index).padStart(2, "0")}`).join("\n")
+const firstNames = ["Ada", "Ben", "Clara", "David", "Emma"]
+
+/** Twenty numbers that are kept for stories: nobody has them. */
+const madeUp = (columns: ReadonlyArray<string>): Blob => {
+  const rows = Array.from({ length: 20 }, (_, row) => [
+    `+120255501${String(row).padStart(2, "0")}`,
+    ...columns.map((column) => (column.endsWith("name") ? (firstNames[row % firstNames.length] ?? "") : `sample ${words(column)}`))
+  ])
+  return new Blob(
+    [["phone_number", ...columns], ...rows].map((cells) => `${cells.map(cell).join(",")}\n`),
+    { type: "text/csv" }
+  )
+}
+
+/** With whatever the agent must know of each contact. */
+const uploadMadeUp = async (agent: string | undefined): Promise<Listed> => {
+  const name = "made-up-numbers.csv"
+  const numbers = await upload(madeUp([]), name)
+  if (agent === undefined) return numbers
+  const asked = { source_id: numbers.sourceId, workflow_id: Number(agent) }
+  const { missing_variables: missing } = await ask<ListCheck>("POST", "/campaign/check", asked)
+  return missing.length === 0 ? numbers : upload(madeUp(missing), name)
+}
+
+const cell = (text: string) => `"${text.replaceAll('"', '""')}"`
 
 interface ListFieldProps {
   readonly list: Signal<Listed | undefined>
+  /** Who is to call. */
+  readonly agent: string | undefined
   /** Nobody's phone rings. */
   readonly isSimulated: boolean
 }
 
-export const ListField = ({ isSimulated, list }: ListFieldProps) => {
+export const ListField = ({ agent, isSimulated, list }: ListFieldProps) => {
   const isOver = useSignal(false)
   const fault = useSignal<string | undefined>(undefined)
   const numbers = useSignal("")
-  const take = async (file: Blob, name: string) => {
+  const use = async (uploaded: Promise<Listed>) => {
     fault.value = undefined
     try {
-      list.value = await upload(file, name)
+      list.value = await uploaded
     } catch (cause) {
       fault.value = reasonOf(cause)
     }
   }
+  const take = (file: Blob, name: string) => use(upload(file, name))
   return (
     <fieldset class="group">
       <legend>Contacts</legend>
@@ -98,7 +124,7 @@ export const ListField = ({ isSimulated, list }: ListFieldProps) => {
       </details>
       {isSimulated ? (
         <p class="choices">
-          <button type="button" onClick={() => take(byHand(madeUp), "made-up-numbers.csv")}>
+          <button type="button" onClick={() => use(uploadMadeUp(agent))}>
             Use 20 made-up numbers
           </button>
         </p>
@@ -116,7 +142,6 @@ const faultColumns: ReadonlyArray<Column<Faulty>> = [
   { name: "Reason", show: ({ reason }) => reason }
 ]
 
-const cell = (text: string) => `"${text.replaceAll('"', '""')}"`
 const faultsAsCsv = (faults: ReadonlyArray<Faulty>): string => {
   const lines = faults.map(({ column, reason, row_number: row }) => [String(row), cell(column ?? ""), cell(reason)].join(","))
   return `data:text/csv;charset=utf-8,${encodeURIComponent(["line,column,reason", ...lines, ""].join("\r\n"))}`

@@ -100,7 +100,7 @@ const New = ({ agents, configurations, defaults }: OfferedProps) => {
           telephony.value = id
         }}
       />
-      <ListField list={list} isSimulated={through?.provider === "simulated"} />
+      <ListField list={list} agent={agent.value} isSimulated={through?.provider === "simulated"} />
       {fault.value === undefined ? null : <Fault>{fault.value}</Fault>}
       {check.value === undefined ? null : <CheckedList check={check.value} />}
       <SettingsFields before={before} calling={calling} contacts={check.value?.accepted} />
