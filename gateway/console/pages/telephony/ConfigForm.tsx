@@ -49,11 +49,13 @@ const OwnFields = ({ config, provider }: OwnProps) => (
       hint={limitHint}
       value={config?.max_concurrent_calls}
     />
-    <p class="note">
-      <a href={provider.docs_url} target="_blank" rel="noreferrer">
-        {provider.display_name}: where to find these
-      </a>
-    </p>
+    {provider.docs_url === "" ? null : (
+      <p class="note">
+        <a href={provider.docs_url} target="_blank" rel="noreferrer">
+          {provider.display_name}: where to find these
+        </a>
+      </p>
+    )}
   </>
 )
 
