@@ -1,4 +1,5 @@
 /** What is peculiar to the simulated provider: who answers, what callees say and how long they stay, and that nothing is left of a closed trunk. */
+import { readFileSync } from "node:fs"
 import { Clock, Effect, Exit, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
@@ -99,6 +100,18 @@ t.test("given ten thousand numbers that end in nothing special", async (t) => {
   const kinds = Map.groupBy(numbers, (number) => JSON.stringify(calleeOf(number, 70)))
   t.equal(kinds.size, 4, "and there are people, machines, busy phones and phones that ring out")
   for (const [kind, { length }] of kinds) t.ok(length > 500, `${kind}: ${length}`)
+})
+
+t.test("given numbers with each ending, then those that do the same at any rate are listed in deploy/README.md", async (t) => {
+  const endings = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, "0"))
+  const isFixed = (ending: string) => {
+    const [least, most] = [0, 100].map((percent) => JSON.stringify(calleeOf(`+15550100${ending}`, percent)))
+    return least === most
+  }
+  const page = readFileSync(new URL("../../deploy/README.md", import.meta.url), "utf8")
+  const section = /^## Calls to nobody$(.*?)^## /ms.exec(page)?.[1] ?? ""
+  const listed = [...section.matchAll(/^\| `(\d\d)` \|/gm)].map(([, ending]) => ending)
+  t.strictSame(endings.filter(isFixed), listed)
 })
 
 t.test("given a list of numbers, when each is dialed twice, then it does the same both times", (t) =>

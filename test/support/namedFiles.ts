@@ -20,6 +20,7 @@ export const alone: ReadonlyArray<string> = [
   "adapters/pocketsphinx",
   "adapters/pocketsphinxSession",
   "adapters/recognizers",
+  "adapters/simulatedConformance",
   "adapters/telnyxConformance",
   "adapters/twilioConformance",
   "adapters/vobizConformance",
