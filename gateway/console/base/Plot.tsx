@@ -22,6 +22,31 @@ interface PlotProps {
 
 const HEIGHT = 200
 
+const MINUTE = 60
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+/** Seconds between two labels of the time; the widest label is about as wide as `LABEL_WIDTH` CSS pixels. */
+const steps = [1, 2, 5, 10, 30]
+  .map((minutes) => minutes * MINUTE)
+  .concat(
+    [1, 2, 3, 6, 12].map((hours) => hours * HOUR),
+    [1, 2, 7, 14, 28].map((days) => days * DAY)
+  )
+const LABEL_WIDTH = 64
+
+/** The time of the day, and the day in place of midnight. */
+const labelsIn = (timeZone: string | undefined) => {
+  const zone = timeZone === undefined ? {} : { timeZone }
+  const time = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", ...zone })
+  const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", ...zone })
+  return (_: Curves, places: Array<number>): Array<string> =>
+    places.map((seconds) => {
+      const at = new Date(seconds * 1000)
+      const shown = time.format(at)
+      return shown === "00:00" ? day.format(at) : shown
+    })
+}
+
 const optionsOf = (place: HTMLElement, curves: ReadonlyArray<Curve>): Curves.Options => {
   const line = { stroke: colorAt(place, "--line"), width: 1 }
   const axis: Curves.Axis = { stroke: colorAt(place, "--ink"), grid: line, ticks: line }
@@ -30,7 +55,10 @@ const optionsOf = (place: HTMLElement, curves: ReadonlyArray<Curve>): Curves.Opt
     width: place.clientWidth,
     height: HEIGHT,
     ...(zone === undefined ? {} : { tzDate: (seconds: number) => Curves.tzDate(new Date(seconds * 1000), zone) }),
-    axes: [axis, { ...axis, size: 48 }],
+    axes: [
+      { ...axis, incrs: steps, space: LABEL_WIDTH, values: labelsIn(zone) },
+      { ...axis, size: 48 }
+    ],
     series: [
       {},
       ...curves.map(({ color: name, dash, name: label }) => ({

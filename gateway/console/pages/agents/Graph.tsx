@@ -35,7 +35,8 @@ const Way = ({ count, edge, from, most, to }: WayProps) => {
       <path d={path} fill="none" stroke-width={most === 0 ? 1.5 : 1.5 + ((widest - 1.5) * count) / most} marker-end="url(#arrow)">
         <title>{most === 0 ? label : `${label}: ${counted(count, "time")}`}</title>
       </path>
-      <text x={start.x + (end.x - start.x) * 0.6} y={start.y + (end.y - start.y) * 0.6} text-anchor="middle">
+      {/* Nearer to its end than to its start, where several ways leave. */}
+      <text x={start.x + (end.x - start.x) * 0.7} y={start.y + (end.y - start.y) * 0.7} text-anchor="middle">
         {label.length > 24 ? `${label.slice(0, 23)}…` : label}
       </text>
     </g>
