@@ -57,8 +57,10 @@ export class Api {
     return this.#json<Static<typeof AgentWire>>("POST", "/workflow/create/definition", { name, workflow_definition: definition })
   }
 
-  configureAgent(id: number, configurations: object) {
-    return this.#json<Static<typeof AgentWire>>("PUT", `/workflow/${id}`, { workflow_configurations: configurations })
+  /** `example`: what the agent knows in a chat. */
+  configureAgent(id: number, configurations: object, example: object = {}) {
+    const change = { workflow_configurations: configurations, template_context_variables: example }
+    return this.#json<Static<typeof AgentWire>>("PUT", `/workflow/${id}`, change)
   }
 
   /** The key of the uploaded file. */

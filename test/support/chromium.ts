@@ -160,15 +160,18 @@ export class Page {
       for (const type of ["keyDown", "keyUp"]) await this.#devTools.ask("Input.dispatchKeyEvent", { type, key, text: key })
   }
 
-  /** Shows the page in a window of this width, to somebody with this preference. */
-  async appear(width: number, scheme: "dark" | "light"): Promise<void> {
-    await this.#devTools.ask("Emulation.setDeviceMetricsOverride", { width, height: 1000, deviceScaleFactor: 1, mobile: false })
+  /** Shows the page in a window of this size, to somebody with this preference. */
+  async appear(width: number, scheme: "dark" | "light", height = 1000): Promise<void> {
+    await this.#devTools.ask("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false })
     await this.#devTools.ask("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] })
   }
 
-  /** A PNG of what the window shows. */
-  async picture(): Promise<Buffer> {
-    const { data } = await this.#devTools.ask("Page.captureScreenshot", {})
+  /** A WebP of what the window shows, without scroll bars. `quality`: 0 to 100. */
+  async picture(quality: number): Promise<Buffer> {
+    await this.#devTools.ask("Emulation.setScrollbarsHidden", { hidden: true })
+    // The page gets wider by that.
+    await this.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))")
+    const { data } = await this.#devTools.ask("Page.captureScreenshot", { format: "webp", quality })
     return Buffer.from(String(data), "base64")
   }
 
@@ -182,7 +185,7 @@ export class Page {
 }
 
 /** The proxy for requests to all other machines: it records and drops them. */
-const nowhere = async (t: Test) => {
+const nowhere = async (t: Pick<Test, "teardown">) => {
   const asked: Array<string> = []
   const server = createServer((socket) => {
     socket.on("error", () => {})
@@ -205,7 +208,7 @@ export const withMicrophone: ReadonlyArray<string> = [
 ]
 
 /** A page in a browser that can reach this machine only. */
-export const openPage = async (t: Test, more: ReadonlyArray<string> = []): Promise<Page> => {
+export const openPage = async (t: Pick<Test, "teardown">, more: ReadonlyArray<string> = []): Promise<Page> => {
   const folder = temporaryFolder(t)
   const { asked, proxy } = await nowhere(t)
   const flags = [
