@@ -15,6 +15,7 @@ import { actors } from "./actors.ts"
 import { amd } from "./amd.ts"
 import type { Benchmark } from "./Benchmark.ts"
 import { claim } from "./claim.ts"
+import { consolesBenchmark } from "./consoles.ts"
 import { create } from "./create.ts"
 import { dispatch, dispatchInStep, dispatchWithVoice, slotUse } from "./dispatch.ts"
 import { eventFlood } from "./eventFlood.ts"
@@ -71,6 +72,7 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   neighbours,
   unread,
   eventFlood,
+  consolesBenchmark,
   amd,
   hearing,
   voiceLatency
