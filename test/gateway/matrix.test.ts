@@ -88,6 +88,7 @@ const onlyForAdmins = [
 const ofOneself = [
   "changePassword",
   "endSession",
+  "keepInBrowser",
   "logOut",
   "logOutEverywhere",
   "redeemInvitation",

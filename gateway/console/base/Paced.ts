@@ -6,13 +6,15 @@ const PAUSE_MILLIS = 1000
 
 export class Paced {
   readonly #read: (isOver: () => boolean) => Promise<void>
+  readonly #pauseMillis: number
   #isRunning = false
   #isWanted = false
   #isOver = false
   #endPause = () => {}
 
-  constructor(read: (isOver: () => boolean) => Promise<void>) {
+  constructor(read: (isOver: () => boolean) => Promise<void>, pauseMillis = PAUSE_MILLIS) {
     this.#read = read
+    this.#pauseMillis = pauseMillis
   }
 
   want(): void {
@@ -44,7 +46,7 @@ export class Paced {
 
   #pause(): Promise<void> {
     return new Promise((resolve) => {
-      const waiting = setTimeout(resolve, PAUSE_MILLIS)
+      const waiting = setTimeout(resolve, this.#pauseMillis)
       this.#endPause = () => {
         clearTimeout(waiting)
         resolve()

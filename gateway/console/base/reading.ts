@@ -15,11 +15,20 @@ export interface Reading<A> {
 }
 
 const NEVER = () => false
+interface Pace {
+  /** Between two readings, in milliseconds, unless somebody has done something here. */
+  readonly pause?: number
+}
+
 /**
  * `isAbout`: whether the event may have changed it. It is read again at once, or once the pause since the reading before is over, or once the page is
  * looked at. Undefined as path: there is nothing to read.
  */
-export const useReading = <A>(path: string | undefined, isAbout: (event: Happened) => boolean = NEVER): Reading<A> => {
+export const useReading = <A>(
+  path: string | undefined,
+  isAbout: (event: Happened) => boolean = NEVER,
+  { pause }: Pace = {}
+): Reading<A> => {
   const value = useSignal<A | undefined>(undefined)
   const error = useSignal<string | undefined>(undefined)
   const renew = useSignal(() => {})
@@ -36,7 +45,7 @@ export const useReading = <A>(path: string | undefined, isAbout: (event: Happene
       } catch (cause) {
         if (!isOver()) error.value = cause instanceof Refused ? cause.message : String(cause)
       }
-    })
+    }, pause)
     renew.value = () => paced.wantNow()
     paced.want()
     const stop = onEvent((event) => {

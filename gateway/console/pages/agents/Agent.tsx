@@ -110,6 +110,13 @@ const Text = ({ its, renew }: AgentProps) => (
       isReadOnly={!mayChange()}
       save={(value) => save(its.id, { workflow_configurations: value }, renew)}
     />
+    <JsonEditor
+      label="What it knows in chats and calls from the browser, in place of a contact's columns"
+      field="template_context_variables"
+      value={its.template_context_variables}
+      isReadOnly={!mayChange()}
+      save={(value) => save(its.id, { template_context_variables: value }, renew)}
+    />
   </>
 )
 

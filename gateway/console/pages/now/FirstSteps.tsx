@@ -1,5 +1,7 @@
 /** The way from an empty engine to the first answered call. It is gone once somebody has been reached. */
+import { signal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
+import { useEffect } from "preact/hooks"
 import { ask } from "#gateway/console/base/api.ts"
 import { may } from "#gateway/console/base/caller.ts"
 import { Act, Panel } from "#gateway/console/base/Parts.tsx"
@@ -26,7 +28,11 @@ const Step = ({ children, isDone, name }: StepProps) => (
 const simulate = () =>
   ask("POST", "/organizations/telephony-configs", { name: "Simulated", config: { provider: "simulated" }, is_default_outbound: true })
 
-export const FirstSteps = () => {
+/** Until it is known that nobody needs them. */
+const areNeeded = signal(true)
+export const FirstSteps = () => (areNeeded.value ? <Steps /> : null)
+
+const Steps = () => {
   const telephony = useReading<TelephonyConfigs>("/organizations/telephony-configs")
   const agents = useReading<ReadonlyArray<AgentName>>("/workflow/summary")
   const campaigns = useReading<Campaigns>("/campaign/?limit=1", isCampaign)
@@ -34,10 +40,14 @@ export const FirstSteps = () => {
   const progress = useReading<Progress>(newest === undefined ? undefined : `/campaign/${newest.id}/progress`, isCampaign)
   const configurations = telephony.value.value?.configurations
   const known = agents.value.value
-  if (configurations === undefined || known === undefined || campaigns.value.value === undefined) return null
   const isReached = (progress.value.value?.completed ?? 0) > 0
   const isOver = newest !== undefined && ["paused", "completed", "failed"].includes(newest.state)
-  if (isReached || isOver) return null
+  const isDone = isReached || isOver
+  // Nothing of it is read again from then on.
+  useEffect(() => {
+    areNeeded.value = !isDone
+  }, [isDone])
+  if (configurations === undefined || known === undefined || campaigns.value.value === undefined || isDone) return null
   const [agent] = known
   return (
     <Panel title="First steps">

@@ -10,6 +10,9 @@ import { FirstSteps } from "./FirstSteps.tsx"
 const isCall = ({ type }: Pick<Happened, "type">) => type.startsWith("run.") || type.startsWith("campaign.")
 const isCampaign = ({ type }: Pick<Happened, "type">) => type.startsWith("campaign.")
 
+/** What changes less often than calls do. */
+const seldom = { pause: 10_000 }
+
 const useProgress = (id: number) => useReading<Progress>(`/campaign/${id}/progress`, isCall)
 
 const Done = ({ id }: { readonly id: number }) => (
@@ -80,7 +83,7 @@ const trunkColumns: ReadonlyArray<Column<Trunks["trunks"][number]>> = [
 ]
 
 const TrunkList = () => {
-  const trunks = useReading<Trunks>("/organizations/telephony-trunks", isCall)
+  const trunks = useReading<Trunks>("/organizations/telephony-trunks", isCall, seldom)
   return (
     <Panel title="Trunks">
       <Shown
@@ -107,7 +110,7 @@ const engineColumns: ReadonlyArray<Column<Engines["engines"][number]>> = [
 ]
 
 const EngineTable = () => {
-  const engines = useReading<Engines>("/organizations/engines", isCall)
+  const engines = useReading<Engines>("/organizations/engines", isCall, seldom)
   return (
     <Panel title="Engines">
       <Shown
