@@ -112,6 +112,7 @@ const nameless: ReadonlyArray<RegExp> = [
   /template_id$/, // of the engine itself
   /is_default_caller_id$/,
   /(dograh\.|^get \S+ws )api_key$/,
+  /signaling\S+ token$/, // the credential of the caller, see signaling
   /quotas keys$/,
   /redeem token$/,
   /recording_id$/, // the word by which one's own prompts call it

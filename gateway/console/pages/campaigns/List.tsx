@@ -33,10 +33,10 @@ const byHand = (numbers: string): Blob => {
 
 const firstNames = ["Ada", "Ben", "Clara", "David", "Emma"]
 
-/** Twenty numbers that are kept for stories: nobody has them. */
+/** Twenty numbers that are kept for stories: nobody has them. Of their simulated phones, some are answered, some busy, some machines. */
 const madeUp = (columns: ReadonlyArray<string>): Blob => {
   const rows = Array.from({ length: 20 }, (_, row) => [
-    `+120255501${String(row).padStart(2, "0")}`,
+    `+1202555${String(120 + row).padStart(4, "0")}`,
     ...columns.map((column) => (column.endsWith("name") ? (firstNames[row % firstNames.length] ?? "") : `sample ${words(column)}`))
   ])
   return new Blob(
