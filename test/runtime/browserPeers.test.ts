@@ -14,12 +14,14 @@ const openPeers = async (t: Test, settings: Partial<Parameters<typeof makeBrowse
   return await Effect.runPromise(makeBrowserPeers({ ...usual, ...settings }, () => []).pipe(Scope.provide(scope)))
 }
 
+interface Told {
+  answers: Array<string>
+  isConnected: boolean
+  end: BrowserEnd | undefined
+}
+
 const listening = () => {
-  const told: { answers: Array<string>; isConnected: boolean; end: BrowserEnd | undefined } = {
-    answers: [],
-    isConnected: false,
-    end: undefined
-  }
+  const told: Told = { answers: [], isConnected: false, end: undefined }
   return {
     told,
     listener: {
@@ -36,13 +38,20 @@ const listening = () => {
 
 const echoes = ({ stream }: BrowserConnection): void => stream.listen({ frame: (frame) => void stream.send(frame), closed: () => {} })
 
+/** A connection that has been given up does not come up any more. */
+const isUp = (told: Told, isThere: () => boolean = () => true) =>
+  untilTrue("a connection", () => {
+    if (told.end !== undefined) throw new Error(`the connection has ended: ${told.end}`)
+    return told.isConnected && isThere()
+  })
+
 const connected = async (t: Test, peers: Awaited<ReturnType<typeof openPeers>>) => {
   const browser = openBrowser(t)
   const { listener, told } = listening()
   const connection = peers.open(listener)
   connection.offer(await browser.offer())
   await browser.answered(await until("an answer", () => told.answers.at(-1)))
-  await untilTrue("a connection", () => told.isConnected && browser.state() === "connected")
+  await isUp(told, () => browser.state() === "connected")
   return { browser, connection, told }
 }
 
@@ -82,7 +91,7 @@ t.test("given candidates that come one by one, before and after the answer, then
   await browser.answered(await until("an answer", () => told.answers.at(-1)))
   connection.candidate({ candidate: "not a candidate" })
   for (const candidate of found) connection.candidate({ candidate, sdpMLineIndex: 0 })
-  await untilTrue("a connection", () => told.isConnected)
+  await isUp(told)
   t.ok(found.length > 0)
 })
 
@@ -96,7 +105,7 @@ t.test("given a browser that hides its addresses, then its own packets show them
   t.match(offer, { candidates: 0 })
   if ("sdp" in offer) peers.open(listener).offer(offer.sdp)
   await browser.answered(await until("an answer", () => told.answers.at(-1)))
-  await untilTrue("a connection", () => told.isConnected)
+  await isUp(told)
 })
 
 t.test("given a connected browser, when it offers again, then it is answered, and the audio goes on", async (t) => {

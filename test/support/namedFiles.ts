@@ -77,6 +77,7 @@ export const realTime: ReadonlyMap<string, string> = new Map(
     "journey/simulated": "simulated people hang up when they have heard nobody for ten seconds",
     "journey/talkAloud": "a recording speaks to an agent that must have fallen silent by then",
     "journey/unkeptCalls": "callees and agents listen to each other, and what they say is looked for in the recording",
+    "runtime/browserPeers": "both ends of a connection give it up if it is not there within seconds",
     "runtime/redis": redis,
     "runtime/redisFeedback": redis,
     "runtime/redisForgetting": redis,
