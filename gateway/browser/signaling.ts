@@ -15,6 +15,7 @@ import { AllowedHosts, refusedByHead } from "#gateway/http/admission.ts"
 import type { Proxies } from "#gateway/http/Client.ts"
 import { Closing } from "#gateway/http/Closing.ts"
 import { refuseUpgrade } from "#gateway/http/refuseUpgrade.ts"
+import { type Written, written } from "#gateway/http/written.ts"
 import { clientOf, pathNames, requestId, requestParts } from "#gateway/http/requestParts.ts"
 import { credentialHeaders, type Identities } from "#gateway/request/authenticate.ts"
 import { overloadOf } from "#gateway/request/overloaded.ts"
@@ -35,7 +36,7 @@ const TOO_MUCH = 1008
 type Needs = BrowserCalls | Closing | Identities | LiveFeedback
 type Socket = uws.WebSocket<Connection>
 
-interface Connection {
+interface Connection extends Written {
   readonly page: Omit<Conduct, "frames" | "rates" | "send" | "sendText">
   readonly address: string
   isOpen: boolean
@@ -136,23 +137,11 @@ const tooBusy = new PageEnded({ code: 4429, reason: "The engine is overloaded" }
 /** Returns when the socket can take more. */
 const send = (ws: Socket, connection: Connection, text: string): Effect.Effect<void, PageEnded> =>
   Effect.flatMap(FollowingTimes, ({ longestWait }) =>
-    Effect.timeoutOrElse(taken(ws, connection, text), {
+    Effect.timeoutOrElse(written(ws, connection, text), {
       duration: longestWait,
       orElse: () => Effect.fail(new PageEnded({ code: 4408, reason: "The page read nothing for too long" }))
     })
   )
-
-const taken = (ws: Socket, connection: Connection, text: string): Effect.Effect<void> =>
-  Effect.callback((resume) => {
-    // Closed: the fiber is about to be interrupted.
-    if (!connection.isOpen) return
-    const done = () => resume(Effect.void)
-    connection.onDrain = done
-    ws.cork(() => {
-      // 0: accepted, but the socket is full.
-      if (ws.send(text) !== 0) done()
-    })
-  })
 
 const end = (ws: Socket, connection: Connection, { code, reason }: PageEnded): void => {
   if (!connection.isOpen) return

@@ -20,6 +20,7 @@ import type { Proxies } from "#gateway/http/Client.ts"
 import { Closing } from "#gateway/http/Closing.ts"
 import { cookieCredential } from "#gateway/http/sessionCookie.ts"
 import { refuseUpgrade } from "#gateway/http/refuseUpgrade.ts"
+import { type Written, written } from "#gateway/http/written.ts"
 import { clientOf, requestId } from "#gateway/http/requestParts.ts"
 import { DecidingEngine, PASSED_BY } from "#core/node/DecidingEngine.ts"
 import { credentialLost, FollowingTimes, longestFollowing } from "./followerLimits.ts"
@@ -42,14 +43,11 @@ const maxBufferedBytes = 1_048_576
 type Following = Closing | Identities | LiveEvents | LiveFeedback
 type Socket = uws.WebSocket<Connection>
 
-interface Connection {
+interface Connection extends Written {
   readonly id: string
   readonly address: string
   readonly headers: Readonly<Record<string, string>>
   readonly query: string
-  isOpen: boolean
-  /** Called when a full socket can take more. */
-  onDrain: () => void
   fiber: Fiber.Fiber<void> | undefined
 }
 
@@ -206,23 +204,11 @@ const queryOf = ({ query }: Connection): Effect.Effect<Static<typeof EventSocket
 /** Returns when the socket can take more. */
 const send = (ws: Socket, connection: Connection, text: string): Effect.Effect<void, Ended> =>
   Effect.flatMap(FollowingTimes, ({ longestWait }) =>
-    Effect.timeoutOrElse(taken(ws, connection, text), {
+    Effect.timeoutOrElse(written(ws, connection, text), {
       duration: longestWait,
       orElse: () => Effect.fail(new Ended({ code: 4408, reason: "The client read nothing for too long" }))
     })
   )
-
-const taken = (ws: Socket, connection: Connection, text: string): Effect.Effect<void> =>
-  Effect.callback((resume) => {
-    // Closed: the fiber is about to be interrupted.
-    if (!connection.isOpen) return
-    const done = () => resume(Effect.void)
-    connection.onDrain = done
-    ws.cork(() => {
-      // 0: accepted, but the socket is full.
-      if (ws.send(text) !== 0) done()
-    })
-  })
 
 const end = (ws: Socket, connection: Connection, { code, reason }: Ended): void => {
   if (!connection.isOpen) return
