@@ -26,8 +26,8 @@ t.test("given the page in a browser", { skip }, async (t) => {
   const page = await openPage(t)
   const { engine, emulator } = world
 
-  await t.test("when the engine's address is opened", async (t) => {
-    await page.open(`${engine.url}/`)
+  await t.test("when it is opened", async (t) => {
+    await page.open(`${engine.url}/docs`)
     await page.text(operation("Campaigns-createCampaign"))
     t.equal(await page.evaluate("location.pathname"), "/docs", "then it is the documentation")
     t.match(await page.text("#guide h2"), /From the API key to the first campaign/, "which begins with the first steps")

@@ -14,15 +14,18 @@ const asking: Looks = { longestMillis: 250, share: 0.08 }
 export const seldom: Looks = { longestMillis: 1000, share: 0.2 }
 /** This costs nothing if the event comes. It is long because two dozen busy processes on two cores make everything ten times slower. */
 const patienceMillis = 600_000
+/** What is left of it once a wait was in vain: the file has failed, and the others need not wait for it. */
+const lastPatienceMillis = 20_000
+let wasInVain = false
 
 /**
- * Resolves when `found` returns something. After ten minutes, or after the shorter time that the product promises, it rejects with an error
- * that says what was awaited.
+ * Resolves when `found` returns something. After ten minutes (20 s if an earlier wait of this file was in vain), or after the shorter time that
+ * the product promises, it rejects with an error that says what was awaited.
  */
 export const until = async <A>(
   what: string,
   found: () => A | undefined | Promise<A | undefined>,
-  millis = patienceMillis,
+  millis = wasInVain ? lastPatienceMillis : patienceMillis,
   looks?: Looks
 ): Promise<A> => {
   const began = performance.now()
@@ -32,7 +35,10 @@ export const until = async <A>(
     const it = await look
     if (it !== undefined) return it
     const waited = performance.now() - began
-    if (waited > millis) throw new Error(`no ${what} within ${millis} ms`)
+    if (waited > millis) {
+      wasInVain ||= millis === patienceMillis
+      throw new Error(`no ${what} within ${millis} ms`)
+    }
     const pause = Math.min(longestMillis, Math.max(shortestMillis, waited * share))
     await new Promise((resolve) => setTimeout(resolve, pause))
   }
