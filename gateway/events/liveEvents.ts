@@ -24,13 +24,14 @@ import { type Written, written } from "#gateway/http/written.ts"
 import { clientOf, requestId } from "#gateway/http/requestParts.ts"
 import { DecidingEngine, PASSED_BY } from "#core/node/DecidingEngine.ts"
 import { credentialLost, FollowingTimes, longestFollowing } from "./followerLimits.ts"
+import { eventText } from "./toldOnce.ts"
 import { overloadOf } from "#gateway/request/overloaded.ts"
 import type { NotAuthenticated } from "#gateway/request/Refusal.ts"
 import { shed, type Shedding } from "#gateway/request/shedding.ts"
 import { orUndefined } from "#gateway/request/Field.ts"
 import { read } from "#gateway/request/validation.ts"
 import type { Violation } from "#gateway/request/Violation.ts"
-import { EventSocketQuery, eventWire, feedbackWire, positionOf, selectionOf } from "#gateway/wire/Event.ts"
+import { EventSocketQuery, feedbackWire, positionOf, selectionOf } from "#gateway/wire/Event.ts"
 
 export const socketPath = "/api/v1/events/ws"
 
@@ -177,18 +178,16 @@ const followedHere = Effect.fnUntraced(function* (ws: Socket, connection: Connec
     _.follow(selectionOf(organizationId, query), positionOf(query.last_event_id), followersOf(caller))
   ).pipe(Effect.mapError(() => new Ended({ code: 4429, reason: "Too many connections" })))
   const watched = orUndefined(query.run_id)
-  const feedback = watched === undefined ? Stream.empty : yield* feedbackOf(organizationId, watched)
-  const told = Stream.map(events, (event): object => eventWire(event, compatibility)).pipe(
-    Stream.merge(feedback),
-    Stream.interruptWhen(begun),
-    Stream.runForEach((message) => send(ws, connection, JSON.stringify(message))),
+  const texts = Stream.map(events, (event) => eventText(event, compatibility))
+  const told = (watched === undefined ? texts : Stream.merge(texts, yield* feedbackOf(organizationId, watched))).pipe(
+    Stream.runForEach((text) => send(ws, connection, text)),
     Effect.provideService(CurrentTenant, organizationId)
   )
-  yield* Effect.raceFirst(told, Effect.mapError(credentialLost(credential, caller), unwelcome))
+  yield* Effect.raceAllFirst([told, begun, Effect.mapError(credentialLost(credential, caller), unwelcome)])
 })
 
 const feedbackOf = (organizationId: OrganizationId, runId: RunId) =>
-  LiveFeedback.useSync(({ watch }) => Stream.map(watch(organizationId, runId), (event): object => feedbackWire(event, runId)))
+  LiveFeedback.useSync(({ watch }) => Stream.map(watch(organizationId, runId), (event) => JSON.stringify(feedbackWire(event, runId))))
 
 const unwelcome = ({ detail }: NotAuthenticated): Ended => new Ended({ code: 4401, reason: detail })
 

@@ -6,7 +6,7 @@
 import { type Cause, type Clock, Effect, Exit, type Fiber, Stream } from "effect"
 import { nowOf } from "#core/SteadyTime.ts"
 import { BodyWriter } from "./BodyWriter.ts"
-import { type Flow, isWhole, type Reply } from "./Endpoint.ts"
+import { type Endless, type Flow, isWhole, type Reply } from "./Endpoint.ts"
 import type { Exchange } from "./Exchange.ts"
 import { HeldTexts } from "./HeldTexts.ts"
 import type { LiveExchanges } from "./LiveExchanges.ts"
@@ -95,7 +95,7 @@ export class Answers {
 
   #stream(exchange: Exchange, reply: Reply): void {
     const { body } = reply
-    const { bytes, stream } = isWhole(body) ? flowOfBytes(typeof body === "string" ? Buffer.from(body) : body) : body
+    const { bytes, endless, stream } = isWhole(body) ? flowOfBytes(typeof body === "string" ? Buffer.from(body) : body) : body
     exchange.res.cork(() => this.#writeHead(exchange, reply))
     const done = () => this.#options.live.leave(exchange)
     this.#finish(exchange, typeof body === "string" ? (bytes ?? 0) : 0, (writer) => {
@@ -108,8 +108,16 @@ export class Answers {
         done()
         exchange.res.cork(() => exchange.res.end())
       })
-      return Effect.andThen(written, ended)
+      if (endless === undefined) return Effect.andThen(written, ended)
+      return Effect.andThen(Effect.raceAllFirst([written, endless.until, this.#beat(exchange, writer, endless)]), ended)
     })
+  }
+
+  #beat(exchange: Exchange, writer: BodyWriter, { heartbeat: { bytes, every } }: Endless): Effect.Effect<never> {
+    const beat = Effect.sync(() => {
+      if (writer.writeNow(bytes)) this.#prolong(exchange)
+    })
+    return Effect.forever(Effect.andThen(Effect.sleep(every), beat))
   }
 
   /** Writes the body, or the rest of it, as fast as the client takes it. `held`: how many bytes of text wait with it. */

@@ -53,6 +53,14 @@ export class BodyWriter {
     })
   }
 
+  /** Writes a few bytes of a body of unknown length, unless a writer waits for the socket. Returns whether it did. */
+  writeNow(bytes: Uint8Array): boolean {
+    if (this.open.isOver || this.waiting !== undefined) return false
+    // Until the client has taken it, nothing more is written here; a chunk would be, and then waits itself.
+    if (!this.isTaken(bytes)) this.waiting = () => undefined
+    return true
+  }
+
   /** Writes a part of a body of `total` bytes. Returns when the socket has taken all of it; `done` is called after the last part. */
   writePart(part: Uint8Array, total: number, done: () => void): Effect.Effect<void> {
     return Effect.callback((resume) => {

@@ -1,5 +1,5 @@
 /** What passes between the sockets and the stages of a request: plain values, copied out of the server's memory. */
-import { type Effect, Schema, type Stream } from "effect"
+import { type Duration, type Effect, Schema, type Stream } from "effect"
 import { SHUTTING_DOWN } from "#core/node/DecidingEngine.ts"
 import type { Client } from "./Client.ts"
 
@@ -24,11 +24,20 @@ export interface Asked {
   readonly stream: Stream.Stream<Uint8Array, BodyTooLarge>
 }
 
+/** What keeps the connection of an endless answer open, and what ends it. */
+export interface Endless {
+  /** Written this often, as long as the client takes it: proxies close a connection that is silent for long. */
+  readonly heartbeat: { readonly every: Duration.Input; readonly bytes: Uint8Array }
+  /** Ends the answer when it returns; a failure cuts the answer off. */
+  readonly until: Effect.Effect<void, unknown>
+}
+
 /** A body too large to hold in memory: written as fast as the client takes it. A failure cuts the answer off. */
 export interface Flow {
   /** Undefined: not known yet. Then the answer is chunked, and a slow reader is not cut off. */
   readonly bytes: number | undefined
   readonly stream: Stream.Stream<Uint8Array, unknown>
+  readonly endless?: Endless
 }
 
 export interface Reply {

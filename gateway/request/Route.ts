@@ -8,7 +8,7 @@ import type { Caller } from "#core/organization/Caller.ts"
 import type { Role } from "#core/organization/Role.ts"
 import type { Scope } from "#core/organization/Scope.ts"
 import type { Client } from "#gateway/http/Client.ts"
-import type { BodyTooLarge, Method, Reply } from "#gateway/http/Endpoint.ts"
+import type { BodyTooLarge, Endless, Method, Reply } from "#gateway/http/Endpoint.ts"
 import type { Lasting } from "./Lasting.ts"
 import type { DomainError, DomainTag, ErrorOf } from "./Refusal.ts"
 
@@ -51,6 +51,8 @@ export interface Content {
     | { readonly bytes: number; readonly read: (from: number, until: number) => Stream.Stream<Uint8Array, unknown> }
     /** Of unknown length: it cannot be requested in part. */
     | Stream.Stream<Uint8Array, unknown>
+  /** For a stream that does not end by itself. */
+  readonly endless?: Endless
 }
 
 type Body =

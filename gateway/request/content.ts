@@ -10,7 +10,7 @@ export const contentReply = (content: Content, asked: Asked["headers"]): Reply =
   const { body } = content
   if (typeof body === "string") return { status: 200, headers, body }
   if (body instanceof Lasting) return lastingReply(body, headers, takesGzip(asked["accept-encoding"]))
-  if (Stream.isStream(body)) return { status: 200, headers, body: { bytes: undefined, stream: body } }
+  if (Stream.isStream(body)) return { status: 200, headers, body: { bytes: undefined, stream: body, ...endlessOf(content) } }
   const { range } = asked
   const part = range === undefined ? undefined : partOf(range, body.bytes)
   if (part === "unsatisfiable") {
@@ -34,6 +34,8 @@ const lastingReply = ({ gzipped, plain }: Lasting, headers: Reply["headers"], is
   headers: [...headers, ["vary", "accept-encoding"], ...(isCompressed ? [["content-encoding", "gzip"] as const] : [])],
   body: isCompressed ? gzipped : plain
 })
+
+const endlessOf = ({ endless }: Content) => (endless === undefined ? {} : { endless })
 
 const disposition = ({ fileName }: Content): ReadonlyArray<readonly [string, string]> =>
   fileName === undefined ? [] : [["content-disposition", `attachment; filename="${fileName.replace(/[^A-Za-z0-9._-]/g, "_")}"`]]

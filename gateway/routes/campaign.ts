@@ -13,6 +13,7 @@ import { listFilter } from "#gateway/request/listFilter.ts"
 import { NotFound } from "#gateway/request/Refusal.ts"
 import { list, route, tagged, type Tag } from "#gateway/request/Route.ts"
 import { shown } from "#gateway/request/shown.ts"
+import { together } from "#gateway/request/together.ts"
 import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import {
   AdvisedCampaignWire,
@@ -190,35 +191,39 @@ export const campaignRoutes = tagged(campaignsTag, [
     errors: startErrors,
     handle: ({ caller, params }) => Campaigns.use((_) => _.resume(caller.organizationId, params.campaign_id)).pipe(shown(campaignWire))
   }),
-  route({
-    method: "get",
-    path: "/api/v1/campaign/:campaign_id/progress",
-    name: "getCampaignProgress",
-    summary: "Read the progress of a campaign",
-    description:
-      "Counts contacts by what became of them so far. For a page that shows a running campaign; the events of `/api/v1/events` tell of each change.",
-    params: CampaignPath,
-    success: CampaignProgressWire,
-    errors: ["CampaignNotFound"],
-    handle: ({ caller, params }) => Campaigns.use((_) => _.progress(caller.organizationId, params.campaign_id)).pipe(shown(progressWire))
-  }),
-  route({
-    method: "get",
-    path: "/api/v1/campaign/:campaign_id/outcomes",
-    name: "getCampaignOutcomes",
-    summary: "Count the calls of a campaign by outcome, over time",
-    description:
-      "By when they ended, in at most 400 buckets that end with the current one, or with the campaign's end once it is completed; and the retries that wait, by when they fall due, in at most 100 buckets ahead. All buckets begin in UTC, and only those with something in them are there.",
-    params: CampaignPath,
-    query: CampaignOutcomesQuery,
-    success: CampaignOutcomesWire,
-    errors: ["CampaignNotFound"],
-    handle: ({ caller, params, query }) =>
-      Effect.map(
-        Campaigns.use((_) => _.outcomes(caller.organizationId, params.campaign_id, orUndefined(query.bucket))),
-        campaignOutcomesWire
-      )
-  }),
+  together(
+    route({
+      method: "get",
+      path: "/api/v1/campaign/:campaign_id/progress",
+      name: "getCampaignProgress",
+      summary: "Read the progress of a campaign",
+      description:
+        "Counts contacts by what became of them so far. For a page that shows a running campaign; the events of `/api/v1/events` tell of each change.",
+      params: CampaignPath,
+      success: CampaignProgressWire,
+      errors: ["CampaignNotFound"],
+      handle: ({ caller, params }) => Campaigns.use((_) => _.progress(caller.organizationId, params.campaign_id)).pipe(shown(progressWire))
+    })
+  ),
+  together(
+    route({
+      method: "get",
+      path: "/api/v1/campaign/:campaign_id/outcomes",
+      name: "getCampaignOutcomes",
+      summary: "Count the calls of a campaign by outcome, over time",
+      description:
+        "By when they ended, in at most 400 buckets that end with the current one, or with the campaign's end once it is completed; and the retries that wait, by when they fall due, in at most 100 buckets ahead. All buckets begin in UTC, and only those with something in them are there.",
+      params: CampaignPath,
+      query: CampaignOutcomesQuery,
+      success: CampaignOutcomesWire,
+      errors: ["CampaignNotFound"],
+      handle: ({ caller, params, query }) =>
+        Effect.map(
+          Campaigns.use((_) => _.outcomes(caller.organizationId, params.campaign_id, orUndefined(query.bucket))),
+          campaignOutcomesWire
+        )
+    })
+  ),
   route({
     method: "get",
     path: "/api/v1/campaign/:campaign_id/runs",

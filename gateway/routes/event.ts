@@ -1,6 +1,6 @@
 /** /api/v1/events */
 import Type from "typebox"
-import { type Duration, Effect, Schedule, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { Compatibility } from "#core/Compatibility.ts"
 import { type Event, beginning } from "#core/event/Event.ts"
 import { Events } from "#core/event/Events.ts"
@@ -11,6 +11,7 @@ import { isWhole } from "#gateway/http/Endpoint.ts"
 import { Closing } from "#gateway/http/Closing.ts"
 import { credentialLost, FollowingTimes, longestFollowing } from "#gateway/events/followerLimits.ts"
 import { socketPath } from "#gateway/events/liveEvents.ts"
+import { eventFrame } from "#gateway/events/toldOnce.ts"
 import { UpgradeRequired } from "#gateway/request/Refusal.ts"
 import { shown } from "#gateway/request/shown.ts"
 import { type Content, download, type Route, route, tagged } from "#gateway/request/Route.ts"
@@ -23,7 +24,6 @@ import {
   EventWire,
   FeedbackWire,
   eventPageWire,
-  eventWire,
   positionOf,
   selectionOf
 } from "#gateway/wire/Event.ts"
@@ -31,19 +31,16 @@ import {
 /** How soon a browser reconnects. */
 const retryMillis = 2000
 
-const frameOf =
-  (compatibility: Compatibility) =>
-  (event: Event): string =>
-    `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(eventWire(event, compatibility))}\n\n`
+const begin: Uint8Array = Buffer.from(`retry: ${retryMillis}\n\n`)
+const comment: Uint8Array = Buffer.from(":\n\n")
 
-/** Formatted as https://html.spec.whatwg.org/multipage/server-sent-events.html requires. */
-const frames = (events: Stream.Stream<string>, heartbeat: Duration.Input, ending: Effect.Effect<void>) => {
-  const heartbeats = Stream.fromSchedule(Schedule.spaced(heartbeat)).pipe(Stream.map(() => ":\n\n"))
-  return Stream.make(`retry: ${retryMillis}\n\n`).pipe(
-    Stream.concat(events.pipe(Stream.merge(heartbeats, { haltStrategy: "left" }))),
-    Stream.interruptWhen(ending),
-    Stream.encodeText
+/** Events that come together go out together. */
+const frames = (events: Stream.Stream<Event>, compatibility: Compatibility): Stream.Stream<Uint8Array> => {
+  const frameOf = (event: Event): Uint8Array => eventFrame(event, compatibility)
+  const told = Stream.mapArray(events, ([first, ...more]): readonly [Uint8Array] =>
+    more.length === 0 ? [frameOf(first)] : [Buffer.concat([first, ...more].map(frameOf))]
   )
+  return Stream.concat(Stream.make(begin), told)
 }
 
 /** Ends the answer of a route once the credential that requested it is no longer valid. */
@@ -52,9 +49,10 @@ const whileWelcome = <R>(endless: Route<R>): Route<R | Identities> => ({
   around: ({ caller }, reply, credential) =>
     Effect.gen(function* () {
       const answer = yield* reply
-      if (isWhole(answer.body) || caller === undefined) return answer
+      if (isWhole(answer.body) || answer.body.endless === undefined || caller === undefined) return answer
+      const { endless } = answer.body
       const lost = Effect.provideContext(Effect.exit(credentialLost(credential, caller)), yield* Effect.context<Identities>())
-      return { ...answer, body: { ...answer.body, stream: Stream.interruptWhen(answer.body.stream, lost) } }
+      return { ...answer, body: { ...answer.body, endless: { ...endless, until: Effect.raceFirst(endless.until, lost) } } }
     })
 })
 
@@ -94,7 +92,8 @@ export const eventRoutes = tagged({ name: "Events", about: "What happens to camp
           const { heartbeat } = yield* FollowingTimes
           const content: Content = {
             mediaType: "text/event-stream",
-            body: frames(Stream.map(events, frameOf(yield* Compatibility)), heartbeat, Effect.race(begun, Effect.sleep(longestFollowing)))
+            body: frames(events, yield* Compatibility),
+            endless: { heartbeat: { every: heartbeat, bytes: comment }, until: Effect.race(begun, Effect.sleep(longestFollowing)) }
           }
           return content
         })

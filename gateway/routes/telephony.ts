@@ -12,6 +12,7 @@ import { idempotent } from "#gateway/request/idempotency.ts"
 import { Readiness } from "#gateway/ports/Readiness.ts"
 import { NotFound } from "#gateway/request/Refusal.ts"
 import { route, tagged, type Tag } from "#gateway/request/Route.ts"
+import { together } from "#gateway/request/together.ts"
 import { TrunkList, trunkList } from "#gateway/wire/Health.ts"
 import {
   createTelephonyConfig,
@@ -212,22 +213,24 @@ const deleteConfig = route({
     )
 })
 
-const listTrunks = route({
-  method: "get",
-  path: "/api/v1/organizations/telephony-trunks",
-  answeredBy: "decider",
-  name: "listTrunks",
-  summary: "List which telephony configurations are connected, and why others are not",
-  description:
-    "Covers the configurations that this node has opened, which it does for the first call through them, and those that were tested.",
-  success: TrunkList,
-  handle: ({ caller }) =>
-    Effect.gen(function* () {
-      const configs = yield* TelephonyConfigs.use((_) => _.list(caller.organizationId))
-      const tests = yield* TelephonyTests.use((_) => _.last(configs.map(({ id }) => id)))
-      return trunkList(configs, yield* Readiness.use((_) => _.trunks), tests)
-    })
-})
+const listTrunks = together(
+  route({
+    method: "get",
+    path: "/api/v1/organizations/telephony-trunks",
+    answeredBy: "decider",
+    name: "listTrunks",
+    summary: "List which telephony configurations are connected, and why others are not",
+    description:
+      "Covers the configurations that this node has opened, which it does for the first call through them, and those that were tested.",
+    success: TrunkList,
+    handle: ({ caller }) =>
+      Effect.gen(function* () {
+        const configs = yield* TelephonyConfigs.use((_) => _.list(caller.organizationId))
+        const tests = yield* TelephonyTests.use((_) => _.last(configs.map(({ id }) => id)))
+        return trunkList(configs, yield* Readiness.use((_) => _.trunks), tests)
+      })
+  })
+)
 
 const listWarnings = route({
   method: "get",

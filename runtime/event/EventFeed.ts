@@ -103,9 +103,12 @@ const follow = (feed: Feed, selection: EventSelection, from: EventId | undefined
     const joined = yield* attach(feed, follower)
     at ??= joined
     const handed = Stream.fromQueue(queue).pipe(
-      // A page may already have included the event.
-      Stream.filter(({ id }) => id > (at ?? joined)),
-      Stream.tap(({ id }) => Effect.sync(() => void (at = id)))
+      Stream.filter(({ id }) => {
+        // A page may already have included the event.
+        if (id <= (at ?? joined)) return false
+        at = id
+        return true
+      })
     )
     // First the events between the last page and joining, then those that the reader hands out.
     return Stream.concat(recorded(joined), handed)

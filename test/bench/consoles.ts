@@ -32,10 +32,8 @@ const EVENLY = "15 seconds"
 /** Until the consoles have read everything for the first time. */
 const SETTLED = "3 seconds"
 const loads = 5
-/** As `gateway/console/base/turns.ts` has it. */
-const pauseMillis = 1000
 /** For the cost of one reading: few consoles, so that their events cost little, that read at each event. */
-const hasty = { consoles: 4, readers: 10, pauseMillis: 0 }
+const hasty = { consoles: 4, readers: 10 }
 const goals = { pixelMillis: { p50: 50, p99: 150 }, firstPaintMillis: 300, consolesPercent: 5 }
 
 const sizeOf = ({ quick }: Options) => (quick ? { events: 200, seconds: 5 } : { events: 1000, seconds: 20 })
@@ -100,12 +98,11 @@ const pixels = async (page: Page, events: number): Promise<ReadonlyArray<number>
   return measured as ReadonlyArray<number>
 }
 
-/** What the page reads again and again, and how many readers it has for that: each reads at most once a second. */
+/** What the page reads again and again, and with what pauses: of full seconds, because something happens all the time. */
 const readingsIn = (page: Page, seconds: number): ReadonlyArray<Reading> =>
   [...Map.groupBy(page.requests, ({ url }) => url.replace(/^.*\/api\/v1/, ""))]
-    .filter(([path]) => !path.startsWith("/events/"))
-    .map(([path, made]) => ({ path, readers: Math.round(made.length / seconds) }))
-    .filter(({ readers }) => readers > 0)
+    .filter(([path, made]) => !path.startsWith("/events/") && made.length > 1)
+    .map(([path, made]) => ({ path, readers: 1, pauseMillis: 1000 * Math.max(1, Math.round(seconds / made.length)) }))
 
 const seen = Effect.fnUntraced(function* (engine: Engine, options: Options) {
   const { key, port } = engine.address
@@ -147,7 +144,7 @@ interface Scene {
 const spentWith = Effect.fnUntraced(function* (
   { clients, database, engine, seconds }: Scene,
   name: string,
-  order: Pick<Asked, "consoles" | "readings" | "pauseMillis">
+  order: Pick<Asked, "consoles" | "readings">
 ) {
   yield* clients.ask<number>({ ...order, ...engine.address } satisfies Asked, "opened")
   yield* Effect.sleep(SETTLED)
@@ -173,7 +170,7 @@ const spentWith = Effect.fnUntraced(function* (
   return spent
 })
 
-/** The control of the requests is one a second by each reader, which is the most that consoles make. */
+/** The control of the requests is one after each pause, which is the most that consoles make. */
 const figuresOf = (
   { late, paints, readings }: Effect.Success<ReturnType<typeof seen>>,
   {
@@ -219,7 +216,7 @@ const figuresOf = (
     name: "consoles: requests",
     value: full.requests,
     unit: "/s",
-    control: consoles * readings.reduce((sum, { readers }) => sum + readers, 0)
+    control: consoles * readings.reduce((sum, { pauseMillis }) => sum + 1000 / pauseMillis, 0)
   },
   { name: "consoles, events only: engine", value: streams.engine, unit: "% of a core", control: without.engine },
   { name: "consoles, events only: each to each", value: (10 * (streams.engine - without.engine)) / streams.events, unit: "ms of CPU" },
@@ -249,12 +246,15 @@ export const consolesBenchmark: Benchmark = {
       yield* clients.told("started")
       const scene: Scene = { clients, database, engine, seconds: sizeOf(options).seconds }
       const { readings } = browser
-      const none = { consoles: 0, readings: [], pauseMillis: 0 }
+      const none = { consoles: 0, readings: [] }
       const first = yield* spentWith(scene, "no console", none)
-      const streams = yield* spentWith(scene, "events only", { consoles, readings: [], pauseMillis })
-      const full = yield* spentWith(scene, `${consoles} consoles`, { consoles, readings, pauseMillis })
+      const streams = yield* spentWith(scene, "events only", { consoles, readings: [] })
+      const full = yield* spentWith(scene, `${consoles} consoles`, { consoles, readings })
       const each = yield* Effect.forEach(readings, ({ path }) =>
-        Effect.map(spentWith(scene, path, { ...hasty, readings: [{ path, readers: hasty.readers }] }), (spent) => [path, spent] as const)
+        Effect.map(
+          spentWith(scene, path, { consoles: hasty.consoles, readings: [{ path, readers: hasty.readers, pauseMillis: 0 }] }),
+          (spent) => [path, spent] as const
+        )
       )
       const last = yield* spentWith(scene, "no console", none)
       const without = { ...first, engine: (first.engine + last.engine) / 2, postgres: (first.postgres + last.postgres) / 2 }

@@ -1,6 +1,6 @@
 /**
- * Open consoles, in a process of their own. Each follows the events over a connection of its own, and reads again when one comes, as `gateway/console/base/turns.ts`
- * does: each reader at once, and then no earlier than a pause after the answer before. They have the credential of a browser, in the cookie.
+ * Open consoles, in a process of their own. Each follows the events over a connection of its own, and reads again when one comes, as `gateway/console/base/Paced.ts`
+ * does: each reader at once, and then no earlier than at the end of the pause in which the answer before came. They have the credential of a browser, in the cookie.
  */
 import { Agent, type ClientRequest, get, type IncomingMessage } from "node:http"
 
@@ -9,6 +9,8 @@ export interface Reading {
   readonly path: string
   /** How many parts of the page read it, each on its own. */
   readonly readers: number
+  /** Between two readings of one reader. */
+  readonly pauseMillis: number
 }
 /** Closes the consoles that are open, and opens so many; then tells `opened`. */
 export interface Asked {
@@ -16,8 +18,6 @@ export interface Asked {
   readonly key: string
   readonly consoles: number
   readonly readings: ReadonlyArray<Reading>
-  /** Between two readings of one reader. */
-  readonly pauseMillis: number
 }
 /** Since the start of the process. */
 export interface Counted {
@@ -38,12 +38,15 @@ const failed = (why: string): never => {
 class Reader {
   readonly #read: (done: () => void) => void
   readonly #pauseMillis: number
+  /** As `Paced.ts` has it. */
+  readonly #ownMillis: number
   #isRunning = false
   #isWanted = false
 
-  constructor(read: (done: () => void) => void, pauseMillis: number) {
+  constructor(read: (done: () => void) => void, pauseMillis: number, ownMillis: number) {
     this.#read = read
     this.#pauseMillis = pauseMillis
+    this.#ownMillis = ownMillis
   }
 
   want(): void {
@@ -55,7 +58,8 @@ class Reader {
     this.#isRunning = this.#isWanted
     if (!this.#isWanted) return
     this.#isWanted = false
-    this.#read(() => setTimeout(() => this.#run(), this.#pauseMillis))
+    const pause = () => (this.#pauseMillis === 0 ? 0 : this.#pauseMillis - (Date.now() % this.#pauseMillis) + this.#ownMillis)
+    this.#read(() => setTimeout(() => this.#run(), pause()))
   }
 }
 
@@ -65,7 +69,8 @@ class OpenConsole {
   readonly #stream: ClientRequest
   #isOver = false
 
-  constructor({ key, pauseMillis, port, readings }: Asked, opened: () => void) {
+  /** `index`: which of the open consoles it is. */
+  constructor({ key, port, readings }: Asked, index: number, opened: () => void) {
     const ask = (path: string, agent: Agent | false, answered: (response: IncomingMessage) => void) =>
       get({ agent, headers: { cookie: `trunkline=${key}` }, host: "127.0.0.1", path: `/api/v1${path}`, port }, (response) => {
         if (response.statusCode !== 200) failed(`${path} was answered ${response.statusCode}`)
@@ -73,7 +78,7 @@ class OpenConsole {
         response.on("error", (error) => this.#isOver || failed(`${path}: ${error.message}`))
         answered(response)
       }).on("error", (error) => this.#isOver || failed(`${path}: ${error.message}`))
-    const reader = (path: string) =>
+    const reader = ({ path, pauseMillis }: Reading) =>
       new Reader(
         (done) =>
           ask(path, this.#agent, (response) => {
@@ -82,9 +87,10 @@ class OpenConsole {
               done()
             })
           }),
-        pauseMillis
+        pauseMillis,
+        index % 100
       )
-    this.#readers = readings.flatMap(({ path, readers }) => Array.from({ length: readers }, () => reader(path)))
+    this.#readers = readings.flatMap((reading) => Array.from({ length: reading.readers }, () => reader(reading)))
     this.#stream = ask("/events/stream", false, (response) => {
       opened()
       this.#want()
@@ -113,10 +119,10 @@ let open: ReadonlyArray<OpenConsole> = []
 const openAll = async (asked: Asked) => {
   for (const one of open) one.close()
   const opened: Array<Promise<void>> = []
-  open = Array.from({ length: asked.consoles }, () => {
+  open = Array.from({ length: asked.consoles }, (_, index) => {
     const { promise, resolve } = Promise.withResolvers<void>()
     opened.push(promise)
-    return new OpenConsole(asked, resolve)
+    return new OpenConsole(asked, index, resolve)
   })
   await Promise.all(opened)
   process.send?.({ opened: open.length })

@@ -1,8 +1,13 @@
 /**
  * Readings one after another, with a pause between them: a campaign with many calls a second costs the engine one request a second and part of a page,
- * and a page that nobody sees costs it none. What is wanted several times while one runs is read once more.
+ * and a page that nobody sees costs it none. What is wanted several times while one runs is read once more. Pauses end at full seconds by the clock, so that
+ * the pages of an organization ask at the same time, and the engine answers them together.
  */
+import { now } from "./clock.ts"
+
 const PAUSE_MILLIS = 1000
+/** By so much later does this page ask, up to a tenth of a second: not all of them ask in the same millisecond. It depends on when the page was opened. */
+const ownMillis = now() % 100
 
 export class Paced {
   readonly #read: (isOver: () => boolean) => Promise<void>
@@ -46,7 +51,8 @@ export class Paced {
 
   #pause(): Promise<void> {
     return new Promise((resolve) => {
-      const waiting = setTimeout(resolve, this.#pauseMillis)
+      const millis = this.#pauseMillis - (now() % this.#pauseMillis) + ownMillis
+      const waiting = setTimeout(resolve, millis)
       this.#endPause = () => {
         clearTimeout(waiting)
         resolve()

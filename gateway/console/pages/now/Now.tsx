@@ -11,9 +11,11 @@ const isCall = ({ type }: Pick<Happened, "type">) => type.startsWith("run.") || 
 const isCampaign = ({ type }: Pick<Happened, "type">) => type.startsWith("campaign.")
 
 /** What changes less often than calls do. */
+/** For what changes with each call. */
+const often = { pause: 2000 }
 const seldom = { pause: 10_000 }
 
-const useProgress = (id: number) => useReading<Progress>(`/campaign/${id}/progress`, isCall)
+const useProgress = (id: number) => useReading<Progress>(`/campaign/${id}/progress`, isCall, often)
 
 const Done = ({ id }: { readonly id: number }) => (
   <Shown
@@ -60,7 +62,7 @@ const Running = () => {
 }
 
 const Calls = () => {
-  const quotas = useReading<Quotas>("/organizations/quotas", isCall)
+  const quotas = useReading<Quotas>("/organizations/quotas", isCall, often)
   return (
     <Panel title="Calls">
       <Shown
