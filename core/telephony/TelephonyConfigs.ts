@@ -21,6 +21,7 @@ import { Registry } from "#core/provider/Registry.ts"
 import { Sealer } from "#core/Sealer.ts"
 import { refusedAs } from "#core/uniqueness.ts"
 import { extensionsIn } from "./Extensions.ts"
+import { type Outage, pastOutages } from "./pastOutages.ts"
 import {
   TelephonyAccountTaken,
   TelephonyAddressRefused,
@@ -74,6 +75,11 @@ export class TelephonyConfigs extends Context.Service<
     /** Oldest first. */
     readonly list: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<TelephonyConfig>>
     readonly get: (organizationId: OrganizationId, id: TelephonyConfigId) => Effect.Effect<TelephonyConfig, TelephonyConfigNotFound>
+    /** When its trunk could not be reached, newest first. */
+    readonly outages: (
+      organizationId: OrganizationId,
+      id: TelephonyConfigId
+    ) => Effect.Effect<ReadonlyArray<Outage>, TelephonyConfigNotFound>
     /**
      * Finds the named configuration; if none is named, the default or else the only one. Inside a transaction, it cannot be deleted before
      * that ends.
@@ -140,6 +146,11 @@ export class TelephonyConfigs extends Context.Service<
         get: Effect.fn("TelephonyConfigs.get")((organizationId, id) =>
           sealing(Effect.flatMap(Effect.orDie(store.find(sql, organizationId, id)), found(id)))
         ),
+        outages: Effect.fn("TelephonyConfigs.outages")(function* (organizationId, id) {
+          if ((yield* sealing(Effect.orDie(store.find(sql, organizationId, id)))) === undefined)
+            return yield* new TelephonyConfigNotFound({ id })
+          return yield* pastOutages(sql, id)
+        }),
         resolve: Effect.fn("TelephonyConfigs.resolve")(function* (organizationId, id) {
           if (id !== undefined) return yield* sealing(Effect.flatMap(Effect.orDie(store.hold(sql, organizationId, id)), found(id)))
           const row = yield* sealing(Effect.orDie(store.holdDefault(sql, organizationId)))

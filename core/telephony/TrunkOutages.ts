@@ -7,6 +7,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { intoCampaignLog, logEntry } from "#core/CampaignLog.ts"
 import type { CampaignId, TelephonyConfigId } from "#core/Id.ts"
+import { KEPT_DAYS } from "./pastOutages.ts"
 
 /** A call that is still up this long after its trunk came back has survived the outage. */
 const OUTLIVED_SECONDS = 30
@@ -28,8 +29,8 @@ export interface Away {
 export class TrunkOutages extends Context.Service<
   TrunkOutages,
   {
-    /** Records that the trunk is down, and adds the campaigns that it holds up. May be repeated. */
-    readonly began: (away: Away, at: number, heldUp: ReadonlyArray<CampaignId>) => Effect.Effect<void>
+    /** Records that the trunk is down, and adds the campaigns that it holds up. May be repeated, also with another `reason`. */
+    readonly began: (away: Away, at: number, reason: string | undefined, heldUp: ReadonlyArray<CampaignId>) => Effect.Effect<void>
     /** Records that the trunk is back. Does nothing if no outage is recorded. */
     readonly ended: (away: Away, at: number) => Effect.Effect<void>
     /** Writes the log entries once every call that was under way has been settled. `isPending` means that some have not been. */
@@ -44,7 +45,7 @@ export class TrunkOutages extends Context.Service<
     TrunkOutages,
     Effect.map(SqlClient.SqlClient, (sql) =>
       TrunkOutages.of({
-        began: (away, at, heldUp) => Effect.orDie(began(sql, away, at, heldUp)),
+        began: (away, at, reason, heldUp) => Effect.orDie(began(sql, away, { at, heldUp, reason })),
         ended: (away, at) => Effect.orDie(ended(sql, away, at)),
         keepFor: (id, endpoints) => Effect.orDie(keepFor(sql, id, endpoints)),
         tell: (away, now) => Effect.orDie(tell(sql, away, now)),
@@ -56,11 +57,19 @@ export class TrunkOutages extends Context.Service<
 
 type Sql = SqlClient.SqlClient
 
-const began = (sql: Sql, { endpoint, id }: Away, at: number, heldUp: ReadonlyArray<CampaignId>) =>
+interface Begun {
+  readonly at: number
+  readonly reason: string | undefined
+  readonly heldUp: ReadonlyArray<CampaignId>
+}
+
+const began = (sql: Sql, { endpoint, id }: Away, { at, heldUp, reason }: Begun) =>
   sql`
-    INSERT INTO trunk_outages AS o (telephony_configuration_id, endpoint, organization_id, began_at, held_campaigns)
-    SELECT id, ${endpoint}, organization_id, to_timestamp(${at}::float8 / 1000), ${heldUp}::int[] FROM telephony_configurations WHERE id = ${id}::int
-    ON CONFLICT (telephony_configuration_id, endpoint) DO UPDATE SET began_at = coalesce(o.began_at, excluded.began_at), ended_at = NULL, held_campaigns = ARRAY(
+    INSERT INTO trunk_outages AS o (telephony_configuration_id, endpoint, organization_id, began_at, reason, held_campaigns)
+    SELECT id, ${endpoint}, organization_id, to_timestamp(${at}::float8 / 1000), ${reason ?? null}, ${heldUp}::int[] FROM telephony_configurations
+    WHERE id = ${id}::int
+    ON CONFLICT (telephony_configuration_id, endpoint) DO UPDATE SET began_at = coalesce(o.began_at, excluded.began_at), ended_at = NULL,
+      reason = CASE WHEN o.began_at IS NULL THEN excluded.reason ELSE coalesce(excluded.reason, o.reason) END, held_campaigns = ARRAY(
       SELECT unnest(o.held_campaigns) UNION SELECT unnest(excluded.held_campaigns))`.pipe(Effect.asVoid)
 
 const ended = (sql: Sql, { endpoint, id }: Away, at: number) =>
@@ -83,7 +92,7 @@ const untold = (sql: Sql) =>
     Effect.map((rows) => rows.map(({ id }) => id))
   )
 
-// An outage is logged and forgotten in one statement, so it is logged once. The endpoint of a call that has not ended is stored only once it has
+// An outage is logged, kept for those who look at it later, and forgotten here in one statement, so it is logged once. The endpoint of a call that has not ended is stored only once it has
 // been answered. The outage of the trunk leaves out calls through an endpoint that was itself down: they belong to that endpoint's outage.
 const tell = (sql: Sql, { endpoint, id }: Away, now: number) =>
   sql<{ readonly told: ReadonlyArray<ToldOutage>; readonly isPending: boolean }>`
@@ -119,6 +128,12 @@ const tell = (sql: Sql, { endpoint, id }: Away, now: number) =>
           count(*) FILTER (WHERE again) AS again
         FROM cut WHERE cut.campaign_id = c.id
       ) n
+    ), kept AS (
+      INSERT INTO past_outages (organization_id, telephony_configuration_id, endpoint, began_at, ended_at, reason, calls_cut)
+      SELECT organization_id, telephony_configuration_id, endpoint, began_at, ended_at, reason, (SELECT count(*) FROM cut) FROM over
+    ), expired AS (
+      DELETE FROM past_outages p USING over WHERE p.telephony_configuration_id = over.telephony_configuration_id
+        AND p.ended_at < to_timestamp(${now}::float8 / 1000) - make_interval(days => ${KEPT_DAYS})
     ), logged AS (
       ${intoCampaignLog(sql)}
       SELECT organization_id, id, ${outageEntry(sql)}

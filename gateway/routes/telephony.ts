@@ -38,6 +38,7 @@ import {
   telephonyTestWire,
   TestTelephonyConfig
 } from "#gateway/wire/TelephonyTest.ts"
+import { TrunkOutageList, trunkOutageList } from "#gateway/wire/TrunkOutage.ts"
 import { dialErrors } from "./call.ts"
 
 const collection = "/api/v1/organizations/telephony-configs"
@@ -96,6 +97,22 @@ const getConfig = route({
     TelephonyConfigs.use((_) => _.get(caller.organizationId, params.config_id)).pipe(
       Effect.mapError(configNotFound),
       Effect.map(telephonyConfigWire)
+    )
+})
+
+const listOutages = route({
+  method: "get",
+  path: `${single}/outages`,
+  name: "listTrunkOutages",
+  summary: "List when a telephony configuration's trunk could not be reached",
+  description: "The newest first, at most 200 of the last 90 days. 404 if the organization has no such configuration.",
+  params: TelephonyConfigPath,
+  success: TrunkOutageList,
+  errors: ["NotFound"],
+  handle: ({ caller, params }) =>
+    TelephonyConfigs.use((_) => _.outages(caller.organizationId, params.config_id)).pipe(
+      Effect.mapError(configNotFound),
+      Effect.map(trunkOutageList)
     )
 })
 
@@ -263,6 +280,7 @@ export const telephonyRoutes = (adapters: ReadonlyArray<Adapter>) =>
     createConfig(adapters),
     listConfigs,
     getConfig,
+    listOutages,
     updateConfig(adapters),
     setDefaultOutbound,
     prepareConfig,

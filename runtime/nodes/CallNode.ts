@@ -89,7 +89,7 @@ export const outagesLayer = Layer.effect(
     const { isTaken } = yield* Charge
     const ifTaken = <A>(work: Effect.Effect<A>, otherwise: A) => Effect.suspend(() => (isTaken() ? work : Effect.succeed(otherwise)))
     return TrunkOutages.of({
-      began: (away, at, heldUp) => ifTaken(outages.began(away, at, heldUp), undefined),
+      began: (away, at, reason, heldUp) => ifTaken(outages.began(away, at, reason, heldUp), undefined),
       ended: (away, at) => ifTaken(outages.ended(away, at), undefined),
       keepFor: (id, endpoints) => ifTaken(outages.keepFor(id, endpoints), undefined),
       tell: (away, now) => ifTaken(outages.tell(away, now), { isPending: false, told: [] }),

@@ -19,6 +19,8 @@ interface Away {
   until: number | undefined
   /** When the trunk went down again before the outage was logged. */
   anewAt: number
+  /** Why, as far as it is known. */
+  reason: string | undefined
   isNoted: boolean
   /** Campaigns not yet written. */
   readonly heldUp: Set<CampaignId>
@@ -43,24 +45,25 @@ export const noteOutages = Effect.fnUntraced(function* (
   let isFirst = true
 
   const look = () => {
-    const { _tag } = health.status()
-    if (!isCurrent() || _tag === "Connecting") return
-    if (_tag === "Up") {
-      if (isFirst) away ??= begin(now(), true)
+    const status = health.status()
+    if (!isCurrent() || status._tag === "Connecting") return
+    if (status._tag === "Up") {
+      if (isFirst) away ??= begin(now(), { isNoted: true })
       isFirst = false
       if (away !== undefined) away.until ??= now()
-    } else if (away === undefined) away = begin(now(), false)
-    else if (away.until !== undefined) {
+    } else if (away === undefined) away = begin(now(), { reason: status.detail })
+    else {
+      if (away.until !== undefined) away.anewAt = now()
+      if (away.until !== undefined || away.reason !== status.detail) away.isNoted = false
       away.until = undefined
-      away.anewAt = now()
-      away.isNoted = false
+      away.reason = status.detail
     }
     if (away !== undefined) news.openUnsafe()
   }
 
   const write = Effect.fnUntraced(function* (outage: Away) {
     const heldUp = [...outage.heldUp].slice(0, MOST_HELD)
-    if (!outage.isNoted || heldUp.length > 0) yield* outages.began(place, outage.since, heldUp)
+    if (!outage.isNoted || heldUp.length > 0) yield* outages.began(place, outage.since, outage.reason, heldUp)
     outage.isNoted = true
     for (const campaignId of heldUp) outage.heldUp.delete(campaignId)
     const { until } = outage
@@ -69,7 +72,7 @@ export const noteOutages = Effect.fnUntraced(function* (
     const { isPending, told } = yield* outages.tell(place, now())
     for (const { campaignId, message } of told) yield* Effect.logInfo(message, { campaignId, event: "telephony_outage" })
     if (isPending) return true
-    away = outage.until === undefined ? begin(outage.anewAt, false) : undefined
+    away = outage.until === undefined ? begin(outage.anewAt, { reason: outage.reason }) : undefined
     return away !== undefined
   })
 
@@ -102,11 +105,12 @@ export const noteOutages = Effect.fnUntraced(function* (
   }
 })
 
-const begin = (since: number, isNoted: boolean): Away => ({
+const begin = (since: number, { isNoted = false, reason }: { readonly isNoted?: boolean; readonly reason?: string | undefined }): Away => ({
   anewAt: since,
   heldUp: new Set(),
   isNoted,
   noted: new Set(),
+  reason,
   since,
   until: undefined
 })

@@ -25,6 +25,13 @@ const heard = (world: World, calls: number) =>
     return values.get("media_streams") === calls
   })
 const outages = async ({ sql }: World) => (await sql`SELECT 1 FROM trunk_outages WHERE began_at IS NOT NULL`).length
+/** As the trunk's users see them. */
+const listed = async ({ api, sql }: World): Promise<ReadonlyArray<Record<string, unknown>>> => {
+  const [config] = await sql<ReadonlyArray<{ readonly id: number }>>`SELECT id FROM telephony_configurations`
+  const { body } = await api.ask("GET", `/organizations/telephony-configs/${config?.id}/outages`)
+  // The cast holds because the service builds its answers from this type.
+  return (body as { readonly outages: ReadonlyArray<Record<string, unknown>> }).outages
+}
 /** Waits until the engine has recorded the outage. */
 const isAway = (world: World) => untilTrue("an outage", async () => (await outages(world)) === 1)
 
@@ -55,6 +62,8 @@ t.test("given calls in conversation, when Asterisk dies and comes back", { buffe
     async () => (await world.sql`SELECT 1 FROM trunk_outages WHERE ${held.id} = ANY (held_campaigns)`).length === 1
   )
   t.strictSame(outagesIn(await api.campaign(cut.id)), [], "then nothing is said before it is back")
+  const [lasting] = await listed(world)
+  t.match(lasting, { ended_at: null, calls_cut: null, reason: /\w/ }, "but its users see the outage, and why")
   await emulator.refuseConnections(false)
   const [entry] = await told(world, cut.id)
   t.match(entry, {
@@ -63,6 +72,7 @@ t.test("given calls in conversation, when Asterisk dies and comes back", { buffe
     details: { calls_cut: 3, answered: 3, called_again: 0, not_called_again: 3, outcome_unknown: 0 }
   })
   const { from, until: to } = entry?.details ?? {}
+  t.match(await listed(world), [{ began_at: from, ended_at: to, calls_cut: 3, reason: lasting?.["reason"] }, { calls_cut: 0 }], "later too")
   const times = [from, to].map((time) => Date.parse(String(time)))
   t.ok(before < (times[0] ?? 0) && (times[0] ?? 0) < (times[1] ?? 0) && (times[1] ?? 0) <= Date.now(), `from ${from} to ${to}`)
   const [quiet] = await told(world, held.id)

@@ -66,9 +66,9 @@ test(t, "given a trunk that is down, when it comes back, then contacts waited fo
   const outages = yield* TrunkOutages
   const now = yield* Clock.currentTimeMillis
   const reason = Effect.map(campaigns.contacts(ours, campaign.id, everybody), ([contact]) => contact?.waiting?.reason)
-  yield* outages.began({ id: config.id, endpoint: "one" }, now, [])
+  yield* outages.began({ id: config.id, endpoint: "one" }, now, undefined, [])
   const before = yield* reason
-  yield* outages.began({ id: config.id, endpoint: "" }, now, [])
+  yield* outages.began({ id: config.id, endpoint: "" }, now, undefined, [])
   const during = yield* reason
   yield* outages.ended({ id: config.id, endpoint: "" }, now + 1000)
   t.strictSame([before, during, yield* reason], ["turn", "trunk_down", "turn"])

@@ -22,6 +22,7 @@ import type { QuotasWire } from "#gateway/wire/Quota.ts"
 import type { RunPageWire, RunWire } from "#gateway/wire/Run.ts"
 import type { CallerWire } from "#gateway/wire/Session.ts"
 import type { TelephonyConfigList } from "#gateway/wire/Telephony.ts"
+import type { TrunkOutageList } from "#gateway/wire/TrunkOutage.ts"
 import type { TextChatWire } from "#gateway/wire/TextChat.ts"
 import type { HealthWire, TrunkList } from "#gateway/wire/Health.ts"
 import type { DownFrame as DownFrameWire } from "#gateway/wire/Signaling.ts"
@@ -36,6 +37,7 @@ export type Contacts = Static<typeof ContactListWire>
 export type Quotas = Static<typeof QuotasWire>
 export type Run = Static<typeof RunWire>
 export type Trunks = Static<typeof TrunkList>
+export type TrunkOutages = Static<typeof TrunkOutageList>
 export type Runs = Static<typeof RunPageWire>
 export type Agent = Static<typeof AgentWire>
 export type AgentItem = Static<typeof AgentListItem>

@@ -8,6 +8,7 @@ import { go } from "#gateway/console/base/router.ts"
 import type { Trunks } from "#gateway/console/base/types.ts"
 import { Settings } from "./ConfigForm.tsx"
 import { isOfTrunk } from "./Configs.tsx"
+import { Outages } from "./Outages.tsx"
 import { PhoneNumbers } from "./PhoneNumbers.tsx"
 import { Test } from "./Test.tsx"
 import { Readiness, TrunkState } from "./TrunkState.tsx"
@@ -120,6 +121,7 @@ export const Config = ({ id }: { readonly id: string }) => {
           <Head its={its} path={path} renew={renew} trunk={trunk} isEditable={isEditable} />
           <Checklist its={its} path={path} renew={renew} isEditable={isEditable} />
           <Test id={id} last={trunk?.last_test ?? null} isAllowed={isEditable} tested={renew} />
+          <Outages id={id} />
           <PhoneNumbers id={id} isEditable={isEditable} />
           <Panel title="Settings">
             <Settings config={its} isEditable={isEditable} saved={renew} />
