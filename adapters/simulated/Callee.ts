@@ -5,7 +5,7 @@
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 
 /**
- * - `person`: says hello, answers whatever the agent says, and hangs up some time after it first heard the agent.
+ * - `person`: says hello, then yes to whatever the agent says, and hangs up some time after it first heard the agent.
  * - `machine`: plays a greeting and a beep, and records.
  * - `keypad`: presses keys once the agent has spoken, and otherwise behaves like `person`.
  * - `leaver`: hangs up after a second.

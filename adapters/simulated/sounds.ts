@@ -1,4 +1,5 @@
-/** What simulated callees sound like: nobody is meant to understand them, only to hear when they speak. Mu-law in frames of 20 ms. */
+/** What simulated callees sound like, as mu-law in frames of 20 ms. People are understood; of a machine it is only heard when it speaks. */
+import { hello, yes } from "./spokenWords.ts"
 import { encodeFrames, frameSize, sampleRate, silence as zero } from "#core/audio/Mulaw.ts"
 
 export type Sound = ReadonlyArray<Uint8Array>
@@ -21,9 +22,11 @@ const harmonics = [
 /** `levelAt`: from -1 to 1, by the time in seconds. */
 const soundOf = (seconds: number, levelAt: (second: number) => number): Sound => {
   const samples = Int16Array.from({ length: seconds * sampleRate }, (_, n) => Math.round(PEAK * levelAt(n / sampleRate)))
-  const codes = encodeFrames(samples)
-  return Array.from({ length: codes.length / frameSize }, (_, n) => codes.subarray(n * frameSize, (n + 1) * frameSize))
+  return framesOf(encodeFrames(samples))
 }
+
+const framesOf = (codes: Uint8Array): Sound =>
+  Array.from({ length: codes.length / frameSize }, (_, n) => codes.subarray(n * frameSize, (n + 1) * frameSize))
 
 const tone = (hertz: number, seconds: number): Sound => soundOf(seconds, (second) => Math.sin(2 * Math.PI * hertz * second))
 
@@ -49,8 +52,8 @@ export interface Sounds {
 export const makeSounds = (): Sounds => {
   const phrase = speech(4)
   return {
-    hello: speech(2),
-    reply: speech(4),
+    hello: framesOf(hello),
+    reply: framesOf(yes),
     greeting: [...Array.from({ length: PHRASES }, () => phrase).flat(), ...tone(1_000, 0.6)],
     steady: tone(400, 0.02)
   }

@@ -2,9 +2,10 @@
 import { Effect, Exit, Fiber, type Scope } from "effect"
 import { readFile } from "node:fs/promises"
 import t, { type Test } from "tap"
+import { hello, yes } from "#adapters/simulated/spokenWords.ts"
 import { moonshine } from "#adapters/voice/moonshine/moonshine.ts"
 import { makeTranscriber, type Transcriber } from "#adapters/voice/moonshine/Transcriber.ts"
-import { encode, frameSize } from "#core/audio/Mulaw.ts"
+import { decode, encode, frameSize } from "#core/audio/Mulaw.ts"
 import type { RecognizerEvent, RecognizerHints } from "#core/model/SpeechToText.ts"
 import { lineNoise } from "#test/support/hearing/openTrial.ts"
 import { keptSpeech } from "#test/support/keptSpeech.ts"
@@ -80,6 +81,22 @@ heard("given more utterances than may wait, then the last is refused, and the ot
   )
   t.strictSame(exits.map(Exit.isSuccess), [true, true, false])
   t.equal(transcriber.depth(), 0)
+})
+
+heard("given what simulated people say, then it is understood", function* (t) {
+  const transcriber = yield* transcribing()
+  for (const [word, speech] of [
+    ["hello", hello],
+    ["yes", yes]
+  ] as const) {
+    const { answered, events, hears, session } = yield* listening(transcriber)
+    hears(samplesOf(nothing(400)))
+    hears(decode(speech))
+    hears(samplesOf(nothing(400)))
+    session.finalize()
+    yield* answered(1)
+    t.match(events.map((event) => (event._tag === "Final" ? event.text : "")).join(" "), new RegExp(`^\\W*${word}\\W*$`, "i"))
+  }
 })
 
 t.test("given no model, then a call without a recognizer may try again, and knows why", async (t) => {
