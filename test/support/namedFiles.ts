@@ -68,6 +68,7 @@ export const realTime: ReadonlyMap<string, string> = new Map(
     "conversations/conversations": "callees and agents listen to each other, and pauses end a turn",
     "conversations/kills": "transcripts of four callees and an agent are compared word for word, which a stall of 0.7 s changes",
     "journey/answeringMachines": "machines are detected on live audio, and the message must begin after the beep",
+    "journey/chromiumCalls": "a page with a microphone and an agent listen to each other, and pauses end a turn",
     "journey/conversations": "callees and agents listen to each other, and pauses end a turn",
     "journey/demo": "callees and agents listen to each other, and pauses end a turn",
     "journey/generatedAsterisk":

@@ -88,8 +88,11 @@ export const recordedClips = function* (): Generator<Clip> {
   }
 }
 
+/** One of Asterisk's English prompts, such as `digits/5`. They are read by one woman. */
+export const englishPrompt = (name: string): Int16Array => trimmed(samplesOf(join(folder(), `en_US_f_Allison/${name}.wav`)))
+
 /** The beep of Asterisk's own voicemail. */
-export const asterisksBeep = (): Int16Array => trimmed(samplesOf(join(folder(), "en_US_f_Allison/beep.wav")))
+export const asterisksBeep = (): Int16Array => englishPrompt("beep")
 
 export const fliteClips = function* (texts: ReadonlyArray<string>): Generator<Clip> {
   for (const voice of fliteVoices)
