@@ -6,9 +6,14 @@ import { parentPort, workerData } from "node:worker_threads"
 import { BrowserPeer } from "./BrowserPeer.ts"
 import { FrameBatch } from "./FrameBatch.ts"
 import { frameSize } from "#core/audio/Mulaw.ts"
+import { stepBack } from "#runtime/process/ownPriority.ts"
 import type { FromPeers, PeerSettings, ToPeers } from "./PeerMessages.ts"
 
 const LOOK_MILLIS = 500
+/** After the engine's own thread, on which all other calls' audio depends, and before what only computes. */
+const NICENESS = -5
+
+stepBack(NICENESS)
 
 // The engine starts this thread with its settings.
 const settings = workerData as PeerSettings

@@ -34,7 +34,7 @@ export const goFirst = (): boolean => {
   return isFirst
 }
 
-/** Lowers the priority of the calling worker thread: 0 is ordinary, 19 the lowest. */
+/** Lowers the priority of the calling worker thread: 0 is ordinary, 19 the lowest, and one with -5 still goes before ordinary ones. */
 export const stepBack = (niceness = ORDINARY): void => void setNiceness(0, niceness)
 
 /** Resets the inherited priority of a process that was just started. */

@@ -5,12 +5,15 @@ import t, { type Test } from "tap"
 import { decode } from "#core/audio/Mulaw.ts"
 import { openPage } from "#test/support/browserCall.ts"
 import { type Run, World } from "#test/support/engine.ts"
+import { nicenessBeside } from "#test/support/niceness.ts"
 import { sidesOf } from "#test/support/stereo.ts"
 import { after, codesOf, keyTone, nothing } from "#test/support/sound.ts"
 import { until, untilTrue } from "#test/support/until.ts"
 
 const world = await World.open(t, { environment: { DRAIN: "1", ORG_CONCURRENCY: "2" }, greeting: "Good morning {{first_name}}." })
 
+/** The niceness that the engine's main thread has wherever that is permitted. */
+const foremost = -10
 const idOf = (body: unknown): number => (body instanceof Object && "id" in body ? Number(body.id) : 0)
 const newRun = async () => {
   const { body, status } = await world.api.ask("POST", `/workflow/${world.agentId}/runs`, { mode: "smallwebrtc", name: "WR-1" })
@@ -36,6 +39,11 @@ t.test("given a page that calls, when it is closed, then the call is hung up, an
   t.match(await page.next("rtf-bot-text"), { text: "Good morning Ada." })
   page.browser.says(codesOf(after(nothing(300), keyTone("5", 150), nothing(300))))
   t.match(await page.next("rtf-user-transcription"), { text: /5/ }, "a key that the browser is heard to press")
+  const others = nicenessBeside(world.engine.pid ?? 0)
+  t.ok(
+    others.every((niceness) => niceness > foremost),
+    "no thread beside the one that carries calls goes first"
+  )
   page.closes()
   const record = await completed(run)
   t.match(record, {

@@ -1,18 +1,11 @@
 /** `npm start`, as a supervisor sees it, and which of the engine's threads and processes the kernel prefers. */
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { getPriority } from "node:os"
 import { join } from "node:path"
 import t from "tap"
+import { nicenessBeside, nicenessIn } from "#test/support/niceness.ts"
 import { npmStart } from "#test/support/npmStart.ts"
 import { until, untilTrue } from "#test/support/until.ts"
-
-/** Reads `/proc/.../stat`: the field follows the name, which may contain anything but is the last thing in parentheses. */
-const nicenessIn = (stat: string): number =>
-  Number(
-    readFileSync(stat, "utf8")
-      .replace(/^.*\) /s, "")
-      .split(" ")[16]
-  )
 
 /** The capability to raise priorities is bit 23: https://man7.org/linux/man-pages/man7/capabilities.7.html */
 const mayRaise = (): boolean => {
@@ -27,13 +20,12 @@ t.test("given npm start, when the engine is ready", { skip: process.platform !==
   t.equal((await fetch(`${engine.url}/api/v1/openapi.json`)).status, 200)
   const cluster = join(engine.folder, "postgres")
   const [own = ""] = readFileSync(join(cluster, "owner"), "utf8").split(" ")
-  const tasks = `/proc/${own}/task`
   // Without that capability, nothing changes and nothing fails.
   const [foremost, ordinary] = mayRaise() ? [-10, 0] : [getPriority(0), getPriority(0)]
-  t.equal(nicenessIn(join(tasks, own, "stat")), foremost, "then its main thread goes first")
-  const others = readdirSync(tasks).filter((id) => id !== own)
+  t.equal(nicenessIn(`/proc/${own}/stat`), foremost, "then its main thread goes first")
+  const others = nicenessBeside(Number(own))
   t.ok(others.length > 0)
-  for (const id of others) t.ok(nicenessIn(join(tasks, id, "stat")) >= getPriority(0), "then no other thread goes first")
+  for (const niceness of others) t.ok(niceness >= getPriority(0), "then no other thread goes first")
   const postmaster = join(cluster, "cluster", "postmaster.pid")
   const first = firstLineOf(postmaster)
   t.equal(nicenessIn(`/proc/${first}/stat`), ordinary, "then neither does Postgres")
