@@ -14,6 +14,7 @@ import { parseArgs } from "node:util"
 import { actors } from "./actors.ts"
 import { amd } from "./amd.ts"
 import type { Benchmark } from "./Benchmark.ts"
+import { browserCalls } from "./browserCalls.ts"
 import { claim } from "./claim.ts"
 import { consolesBenchmark } from "./consoles.ts"
 import { create } from "./create.ts"
@@ -75,7 +76,8 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   consolesBenchmark,
   amd,
   hearing,
-  voiceLatency
+  voiceLatency,
+  browserCalls
 ]
 
 const { positionals, values } = parseArgs({

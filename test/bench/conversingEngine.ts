@@ -38,6 +38,7 @@ interface Conversing {
   readonly engine: Engine
   readonly database: Database
   readonly emulator: Effect.Success<ReturnType<typeof startEmulator>>
+  readonly agentId: number
   /** Has this many more callees called, with numbers from `from` on. */
   readonly add: (count: number, from: number, rate?: number) => Effect.Effect<void>
 }
@@ -64,12 +65,12 @@ const startAgent = Effect.fnUntraced(function* (database: Database, speech: Spee
       yield* engine.post(`/campaign/${campaign}/start`)
     }
   })
-  return { add, engine }
+  return { add, agentId, engine }
 })
 
-export const throughAsterisk = (speech: Speech): Effect.Effect<Conversing, never, Scope.Scope> =>
+export const throughAsterisk = (speech: Speech, plan: ConverserPlan = callees): Effect.Effect<Conversing, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const emulator = yield* startEmulator({ media: true, ringMillis }, callees)
+    const emulator = yield* startEmulator({ media: true, ringMillis }, plan)
     const database = yield* startDatabase()
     const agent = yield* startAgent(database, speech, {})
     yield* dialsThrough(agent.engine, emulator)

@@ -25,7 +25,7 @@ interface Page {
   readonly closes: () => void
 }
 
-export const openPage = (t: Test, url: string): Page => {
+export const openPage = (t: Pick<Test, "teardown">, url: string): Page => {
   const socket = new WebSocket(url.replace(/^http/, "ws"))
   const frames: Array<Frame> = []
   const taken = new Set<Frame>()
