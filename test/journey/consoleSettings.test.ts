@@ -1,6 +1,6 @@
 /**
  * What an organization sets up in the console, in a real browser that can reach only this machine: telephony, services, keys, webhooks and numbers that are
- * not called. The API tells what has come of it. A viewer sees all of it and can change none.
+ * not called. The API tells what has come of it. A viewer sees all of it and can change none; a member makes a campaign with it.
  */
 import t from "tap"
 import { consolePages, ensureBuilt } from "#runtime/build.js"
@@ -32,6 +32,24 @@ const losingOneAnswer = `(() => {
     throw new TypeError("lost")
   }
 })()`
+
+/** A script: a list of contacts is dropped where one can be. */
+const dropping = (csv: string) => `(() => {
+  const dragged = new DataTransfer()
+  dragged.items.add(new File([${JSON.stringify(csv)}], "list.csv"))
+  document.querySelector(".drop").dispatchEvent(new DragEvent("drop", { dataTransfer: dragged, bubbles: true, cancelable: true }))
+})()`
+
+/** What buttons that a member does not see would ask of the organization. */
+const notShown = [
+  "POST telephony-configs",
+  "DELETE telephony-configs/1",
+  "POST invitations",
+  "PATCH members/1",
+  "PUT quotas",
+  "DELETE opt-outs/1",
+  "GET audit-log"
+]
 
 /** `sign`: what no page before has shown. */
 const at = async (page: Page, url: string, place: string, sign: RegExp) => {
@@ -216,7 +234,10 @@ t.test("given the settings of an organization in a browser", { skip }, async (t)
   })
 
   const shownTo = {
+    now: [/A campaign\s+This needs the role member/],
+    "campaigns/new": [/This needs the role member/],
     telephony: [/far end/],
+    "telephony/new": [/This needs the role admin/],
     "telephony/1": [/ARI Endpoint/],
     services: [/Flite/, "Default prices, used where the organization has none"],
     "organization/members": [/ada@/],
@@ -226,7 +247,9 @@ t.test("given the settings of an organization in a browser", { skip }, async (t)
     "organization/webhooks/1": [/delivered/, "Refresh"],
     "organization/quotas": [/Calls at once/],
     "organization/opt-outs": [/\+15550123/],
-    "organization/settings": [/Calls at once[\s\S]*Time zone/]
+    "organization/settings": [/Calls at once[\s\S]*Time zone/],
+    // Who may not see the audit log is shown the members.
+    "organization/audit": [/ada@/]
   } as const
   await t.test("when a viewer looks at their log-ins and a configuration", async (t) => {
     await at(page, engine.url, "organization/sessions", /this one/)
@@ -248,11 +271,78 @@ t.test("given the settings of an organization in a browser", { skip }, async (t)
     t.equal(await page.text(".sign-in h1"), "Trunkline", "then they are signed out")
   })
 
-  await t.test("when an owner changes their role, and removes them", async (t) => {
+  await t.test("when an owner makes them a member", async (t) => {
     await signInWithKey(page, engine.url, world.apiKey)
     await at(page, engine.url, "organization/members", /Joined/)
     await choose(page, "Role of ada@example.com", "member")
     await untilTrue("member", async () => JSON.stringify((await api.ask("GET", "/organizations/members")).body).includes('"role":"member"'))
+    await press(page, "Sign out")
+    await enter(page, "E-mail address", "ada@example.com")
+    await enter(page, "Password", "a long password")
+    await press(page, "Sign in with an account")
+    t.match(await page.text(".caller"), "ada@example.com", "then they sign in with their password")
+    page.complaints.splice(0)
+  })
+
+  const before = emulator.log.count("originate")
+  await t.test("when a member makes a campaign of a list that is dropped in, and then of numbers by hand", async (t) => {
+    await at(page, engine.url, "now", /First steps/)
+    await press(page, "give it a list of contacts")
+    await enter(page, "Name", "Check-ups")
+    await page.evaluate(dropping("phone_number\n+15550900101\n0123\n"))
+    await page.text("section[aria-label='Rows with a fault']", /3/)
+    await press(page, "Write numbers by hand")
+    await enter(page, "Phone numbers, one on each line, with + and country code", "+15550900101\n+15550900202")
+    await press(page, "Use these")
+    await page.text("p.good", /2 contacts of 2 rows can be called/)
+    await press(page, "Remove")
+    await enter(page, "Retries of a contact, at most", "0")
+    await press(page, "Create campaign")
+    await page.text("h1", /Check-ups/)
+    t.equal(emulator.log.count("originate"), before, "then nobody is called before it is started")
+  })
+
+  await t.test("when they start it, and watch it to its report", async (t) => {
+    await press(page, "Start")
+    await press(page, "Start dialing")
+    await page.text(".head", /completed/)
+    t.equal(emulator.log.count("originate"), before + 2, "then each is called once")
+    await page.text(".long tbody", /reached[\s\S]*not reached/)
+    const report = await page.evaluate(`fetch(document.querySelector("main .choices a").href).then((answer) => answer.text())`)
+    t.equal(String(report).trim().split("\n").length, 3, "and the report has a line for each call")
+    await press(page, "+15550900101")
+    await page.text("dialog table", /Open/)
+    await press(page, "Open")
+    await page.text("h2", /Conversation/)
+    t.strictSame(await buttonsOf(page), ["Campaign", "Agent", "Hear it"], "but what was said is not theirs to delete")
+  })
+
+  const shownToMember = {
+    ...shownTo,
+    now: [/Campaigns under way/],
+    campaigns: [/Check-ups/, "New campaign"],
+    "campaigns/new": [/Contacts/, "Write numbers by hand", "Remove", "Add hours", "Create campaign"],
+    "organization/opt-outs": [/\+15550123/, "Add numbers"]
+  } as const
+  for (const [place, [sign, ...buttons]] of Object.entries(shownToMember))
+    await t.test(`when a member looks at ${place}`, async (t) => {
+      await at(page, engine.url, place, sign)
+      t.strictSame(await buttonsOf(page), buttons, "then nothing is there that would be refused")
+    })
+  t.strictSame(page.complaints, [], "and no page asks for what a member may not see")
+
+  for (const request of notShown)
+    await t.test(`when a member asks for ${request} nevertheless`, async (t) => {
+      const [method, path] = request.split(" ")
+      const sent = method === "GET" ? {} : { headers: { "content-type": "application/json" }, body: "{}" }
+      const asked = `fetch("/api/v1/organizations/${path}", ${JSON.stringify({ method, ...sent })}).then(({ status }) => status)`
+      t.equal(await page.evaluate(asked), 403, "then it is refused")
+    })
+
+  await t.test("when an owner removes them", async (t) => {
+    await press(page, "Sign out")
+    await signInWithKey(page, engine.url, world.apiKey)
+    await at(page, engine.url, "organization/members", /Joined/)
     await press(page, "Remove ada@example.com")
     await press(page, "Remove them")
     t.match(await page.text("main", /Nobody has an account here/), /redeemed/)

@@ -68,9 +68,9 @@ export const faultAt = (page: Page, label: string): Promise<string> => {
   })
 }
 
-/** The names of all buttons that are shown in the page's main part. */
+/** The names of all buttons that are shown in the page's main part, and of the links beside its titles. */
 export const buttonsOf = async (page: Page): Promise<ReadonlyArray<string>> =>
   // Cast: a list of texts.
   (await page.evaluate(
-    `[...document.querySelectorAll("main button, main summary")].filter(${shown}).map((one) => one.ariaLabel ?? one.innerText)`
+    `[...document.querySelectorAll("main button, main summary, main header a")].filter(${shown}).map((one) => one.ariaLabel ?? one.innerText)`
   )) as Array<string>

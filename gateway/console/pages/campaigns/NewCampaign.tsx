@@ -5,6 +5,7 @@ import { ask, reasonOf } from "#gateway/console/base/api.ts"
 import { ChoiceField, entered, Form, TextField } from "#gateway/console/base/Form.tsx"
 import { Fault, Panel, Shown } from "#gateway/console/base/Parts.tsx"
 import { useOnce } from "#gateway/console/base/once.ts"
+import { Permitted } from "#gateway/console/base/Permitted.tsx"
 import { useReading } from "#gateway/console/base/reading.ts"
 import { go } from "#gateway/console/base/router.ts"
 import type { AdvisedCampaign, AgentName, CampaignDefaults, ListCheck, TelephonyConfigs } from "#gateway/console/base/types.ts"
@@ -108,26 +109,32 @@ const New = ({ agents, configurations, defaults }: OfferedProps) => {
   )
 }
 
-export const NewCampaign = () => {
+const Read = () => {
   const agents = useReading<ReadonlyArray<AgentName>>("/workflow/summary")
   const telephony = useReading<TelephonyConfigs>("/organizations/telephony-configs")
   const defaults = useReading<CampaignDefaults>("/organizations/campaign-defaults")
   return (
-    <>
-      <h1>New campaign</h1>
-      <Panel title="Who is called, by which agent, within which limits">
+    <Shown
+      of={agents}
+      show={(agents) => (
         <Shown
-          of={agents}
-          show={(agents) => (
-            <Shown
-              of={telephony}
-              show={({ configurations }) => (
-                <Shown of={defaults} show={(defaults) => <New agents={agents} configurations={configurations} defaults={defaults} />} />
-              )}
-            />
+          of={telephony}
+          show={({ configurations }) => (
+            <Shown of={defaults} show={(defaults) => <New agents={agents} configurations={configurations} defaults={defaults} />} />
           )}
         />
-      </Panel>
-    </>
+      )}
+    />
   )
 }
+
+export const NewCampaign = () => (
+  <>
+    <h1>New campaign</h1>
+    <Panel title="Who is called, by which agent, within which limits">
+      <Permitted needs="member" scope="campaigns">
+        <Read />
+      </Permitted>
+    </Panel>
+  </>
+)

@@ -3,8 +3,8 @@ import { signal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 import { ask } from "#gateway/console/base/api.ts"
-import { may } from "#gateway/console/base/caller.ts"
 import { Act, Panel } from "#gateway/console/base/Parts.tsx"
+import { Permitted } from "#gateway/console/base/Permitted.tsx"
 import { useReading } from "#gateway/console/base/reading.ts"
 import type { AgentName, Campaigns, Happened, Progress, TelephonyConfigs } from "#gateway/console/base/types.ts"
 
@@ -56,31 +56,33 @@ const Steps = () => {
           {null}
         </Step>
         <Step name="A trunk" isDone={configurations.length > 0}>
-          <a href="#/telephony">Connect Asterisk or a carrier</a>
-          {may("admin", "admin") ? (
-            <>
-              {" "}
-              or{" "}
-              <Act
-                label="use simulated phones for now"
-                act={async () => {
-                  await simulate()
-                  telephony.renew()
-                }}
-              />
-            </>
-          ) : null}
+          <Permitted needs="admin" scope="admin">
+            <a href="#/telephony">Connect Asterisk or a carrier</a> or{" "}
+            <Act
+              label="use simulated phones for now"
+              act={async () => {
+                await simulate()
+                telephony.renew()
+              }}
+            />
+          </Permitted>
         </Step>
         <Step name="An agent" isDone={agent !== undefined}>
-          <a href="#/agents">Make one from a template</a>
+          <Permitted needs="member" scope="agents">
+            <a href="#/agents">Make one from a template</a>
+          </Permitted>
         </Step>
         <Step name="A campaign" isDone={newest !== undefined}>
-          {agent === undefined ? "" : <a href={`#/agents/${agent.id}`}>Try the agent</a>}
-          {agent === undefined ? "" : ", then "}
-          <a href="#/campaigns/new">give it a list of contacts</a>
+          <Permitted needs="member" scope="campaigns">
+            {agent === undefined ? "" : <a href={`#/agents/${agent.id}`}>Try the agent</a>}
+            {agent === undefined ? "" : ", then "}
+            <a href="#/campaigns/new">give it a list of contacts</a>
+          </Permitted>
         </Step>
         <Step name="The first answered call" isDone={isReached}>
-          {newest === undefined ? "Start the campaign." : <a href={`#/campaigns/${newest.id}`}>Start the campaign, and watch</a>}
+          <Permitted needs="member" scope="campaigns">
+            {newest === undefined ? "Start the campaign." : <a href={`#/campaigns/${newest.id}`}>Start the campaign, and watch</a>}
+          </Permitted>
         </Step>
       </ol>
     </Panel>

@@ -4,6 +4,7 @@ import { ask } from "#gateway/console/base/api.ts"
 import { type Declared, DeclaredFacts, DeclaredFields, enteredValues, type Values } from "#gateway/console/base/Declared.tsx"
 import { CheckField, ChoiceField, entered, enteredNumber, Form, TextField } from "#gateway/console/base/Form.tsx"
 import { Shown } from "#gateway/console/base/Parts.tsx"
+import { Permitted } from "#gateway/console/base/Permitted.tsx"
 import { useReading } from "#gateway/console/base/reading.ts"
 import { go } from "#gateway/console/base/router.ts"
 import type { Config, Provider, Providers } from "./types.ts"
@@ -91,13 +92,19 @@ const Added = ({ providers }: Providers) => {
   )
 }
 
+const Offered = () => (
+  <Shown
+    of={useReading<Providers>("/organizations/telephony-providers/metadata")}
+    show={({ providers }) => <Added providers={providers} />}
+  />
+)
+
 export const NewConfig = () => (
   <>
     <h1>New telephony configuration</h1>
-    <Shown
-      of={useReading<Providers>("/organizations/telephony-providers/metadata")}
-      show={({ providers }) => <Added providers={providers} />}
-    />
+    <Permitted needs="admin" scope="admin">
+      <Offered />
+    </Permitted>
   </>
 )
 
