@@ -2,7 +2,10 @@
  * What an organization sets up in the console, in a real browser that can reach only this machine: telephony, services, keys, webhooks and numbers that are
  * not called. The API tells what has come of it. A viewer sees all of it and can change none; a member makes a campaign with it.
  */
+import { isDeepStrictEqual } from "node:util"
+import type { Static } from "typebox"
 import t from "tap"
+import type { ProviderList } from "#gateway/wire/Telephony.ts"
 import { consolePages, ensureBuilt } from "#runtime/build.js"
 import { answeringServer } from "#test/support/answeringServer.ts"
 import { isAccessible } from "#test/support/barriers.ts"
@@ -32,6 +35,9 @@ const losingOneAnswer = `(() => {
     throw new TypeError("lost")
   }
 })()`
+
+/** An expression: what the fields of the chosen provider are called, in the order in which they are shown. */
+const declaredNames = `[...document.querySelectorAll("[name^='config.']")].map(({ name }) => name)`
 
 /** A script: a list of contacts is dropped where one can be. */
 const dropping = (csv: string) => `(() => {
@@ -64,11 +70,21 @@ t.test("given the settings of an organization in a browser", { skip }, async (t)
   const page = await openPage(t)
   const { api, emulator, engine } = world
   await signInWithKey(page, engine.url, world.apiKey)
+  const listed = await api.ask("GET", "/organizations/telephony-providers/metadata")
+  // Cast: the engine answers with what it declares.
+  const { providers } = listed.body as Static<typeof ProviderList>
 
   await t.test("when a telephony configuration is added", async (t) => {
     await at(page, engine.url, "telephony", /far end/)
     await isAccessible(t, page, "the list of telephony configurations")
     await press(page, "Add a configuration")
+    for (const { display_name: name, fields, provider } of providers) {
+      await choose(page, "Provider", name)
+      const own = fields.filter(({ name, type }) => type !== "readonly" && name !== "from_numbers")
+      const names = own.map(({ name }) => `config.${provider}.${name}`)
+      await untilTrue(`fields of ${name}`, async () => isDeepStrictEqual(await page.evaluate(declaredNames), names))
+      await isAccessible(t, page, `the form of ${name}`)
+    }
     await choose(page, "Provider", "Asterisk ARI")
     await enter(page, "Name", "Second Asterisk")
     await enter(page, "ARI Endpoint", emulator.url)
@@ -77,7 +93,7 @@ t.test("given the settings of an organization in a browser", { skip }, async (t)
     await enter(page, "Extensions (optional)", "1000\n1")
     await press(page, "Add")
     t.match(await faultAt(page, "Extensions (optional)"), /^Item 2: /, "then what is wrong is said at its field")
-    await isAccessible(t, page, "the form of a telephony configuration")
+    await isAccessible(t, page, "the form with a fault")
     await enter(page, "Extensions (optional)", "1000-1009")
     await press(page, "Add")
     t.match(await page.text("h1", /Second/), "Second Asterisk", "and the right value is taken")
@@ -219,6 +235,7 @@ t.test("given the settings of an organization in a browser", { skip }, async (t)
     await choose(page, "Role", "viewer")
     await press(page, "Invite")
     const link = await page.text("main .copied code")
+    await isAccessible(t, page, "the form of an invitation")
     await press(page, "Sign out")
     await page.text("h1", /Trunkline/)
     page.complaints.splice(0)
