@@ -1,5 +1,6 @@
 /** What the console works out by itself: calling hours in words, when a campaign ends, and which way calls went through a graph. */
 import t from "tap"
+import { apart } from "#gateway/console/base/apart.ts"
 import { endOf } from "#gateway/console/pages/campaigns/forecast.ts"
 import { type Hours, hoursInWords, hoursOf, slotsOf } from "#gateway/console/pages/campaigns/schedule.ts"
 import { boxesOf, graphOf, visitsOf } from "#gateway/console/pages/agents/graph.ts"
@@ -71,4 +72,18 @@ t.test("given an agent's graph", async (t) => {
   const visits = visitsOf(graph, [run("1", "2", "3"), run("1", "3"), run("1", "2"), { gathered_context: null }])
   t.strictSame(Object.fromEntries(visits), { a: 2, b: 1, c: 1 }, "and it is counted how often calls went each way")
   t.strictSame(graphOf({ nodes: "none", edges: [7, null] }), { nodes: [], edges: [] }, "a draft without a graph is empty")
+})
+
+t.test("given curves with equal values, when they are drawn, then they are apart", async (t) => {
+  const drawn = (...curves: ReadonlyArray<ReadonlyArray<number | null>>) => apart(curves, 0.02)
+  t.strictSame(drawn([0, 50], [0, 100], [0, 50]), [
+    [0, 50],
+    [2, 100],
+    [4, 52]
+  ])
+  t.strictSame(drawn([1, null], [2, null]), [
+    [1, null],
+    [2, null]
+  ])
+  t.strictSame(drawn([0], [0]), [[0], [0.02]], "also if all of them are zero")
 })

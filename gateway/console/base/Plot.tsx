@@ -2,8 +2,10 @@
 import { useEffect, useRef } from "preact/hooks"
 import Curves from "uplot"
 import "uplot/dist/uPlot.min.css"
+import { apart } from "./apart.ts"
 import { caller } from "./caller.ts"
 import { type Color, colorAt } from "./color.ts"
+import { figure, moment } from "./words.ts"
 
 export interface Curve {
   readonly name: string
@@ -21,6 +23,9 @@ interface PlotProps {
 }
 
 const HEIGHT = 200
+const LINE_WIDTH = 2
+/** Of the about 120 CSS pixels below the highest value: a line, and a gap that separates it from the next one. */
+const APART = 0.03
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
@@ -47,10 +52,32 @@ const labelsIn = (timeZone: string | undefined) => {
     })
 }
 
-const optionsOf = (place: HTMLElement, curves: ReadonlyArray<Curve>): Curves.Options => {
+/** A piece of the curve's line, as the background of its mark in the legend, because a mark's border knows fewer dashes. */
+const sampleOf = (color: string, dash: ReadonlyArray<number> = [1, 0]): string => {
+  const ends = dash.map((_, at) => dash.slice(0, at + 1).reduce((sum, length) => sum + length, 0))
+  const stops = ends.map((end, at) => `${at % 2 === 0 ? color : "transparent"} ${ends[at - 1] ?? 0}px ${end}px`)
+  return `repeating-linear-gradient(90deg, ${stops.join(", ")})`
+}
+
+/** Of the place that is pointed at, or the last that has any. */
+const placeOf = ({ curves }: PlotProps, pointedAt: number | null): number =>
+  pointedAt ??
+  curves.reduce(
+    (last, { values }) =>
+      Math.max(
+        last,
+        values.findLastIndex((value) => value !== null)
+      ),
+    0
+  )
+
+/** `shown`: what the plot shows at present. */
+const optionsOf = (place: HTMLElement, shown: () => PlotProps): Curves.Options => {
+  const { curves } = shown()
   const line = { stroke: colorAt(place, "--line"), width: 1 }
   const axis: Curves.Axis = { stroke: colorAt(place, "--ink"), grid: line, ticks: line }
   const zone = caller.value?.timezone ?? undefined
+  const timeOf = (at: number) => moment(new Date(at).toISOString())
   return {
     width: place.clientWidth,
     height: HEIGHT,
@@ -59,28 +86,42 @@ const optionsOf = (place: HTMLElement, curves: ReadonlyArray<Curve>): Curves.Opt
       { ...axis, incrs: steps, space: LABEL_WIDTH, values: labelsIn(zone) },
       { ...axis, size: 48 }
     ],
+    legend: { markers: { width: 0, fill: (_, at) => sampleOf(colorAt(place, curves[at - 1]?.color ?? "--ink"), curves[at - 1]?.dash) } },
     series: [
-      {},
-      ...curves.map(({ color: name, dash, name: label }) => ({
+      { label: "At", value: (_, __, ___, pointedAt) => timeOf(shown().times[placeOf(shown(), pointedAt)] ?? 0) },
+      ...curves.map(({ color: name, dash, name: label }, curve) => ({
         label,
         stroke: colorAt(place, name),
-        width: 2,
+        width: LINE_WIDTH,
+        value: (_: Curves, __: number, ___: number, pointedAt: number | null) =>
+          figure(shown().curves[curve]?.values[placeOf(shown(), pointedAt)] ?? 0),
         ...(dash === undefined ? {} : { dash: [...dash] })
       }))
     ]
   }
 }
 
-export const Plot = ({ curves, label, times }: PlotProps) => {
+export const Plot = (props: PlotProps) => {
+  const { curves, label, times } = props
+  const shown = useRef(props)
+  shown.current = props
   const place = useRef<HTMLDivElement>(null)
   const drawn = useRef<Curves>(undefined)
-  const data: Curves.AlignedData = [times.map((at) => at / 1000), ...curves.map(({ values }) => [...values])]
+  const lines = apart(
+    curves.map(({ values }) => values),
+    APART
+  )
+  const data: Curves.AlignedData = [times.map((at) => at / 1000), ...lines.map((values) => [...values])]
   useEffect(() => {
     const { current } = place
     if (current === null) return
     const draw = () => {
       drawn.current?.destroy()
-      drawn.current = new Curves(optionsOf(current, curves), data, current)
+      drawn.current = new Curves(
+        optionsOf(current, () => shown.current),
+        data,
+        current
+      )
     }
     draw()
     const scheme = matchMedia("(prefers-color-scheme: dark)")
