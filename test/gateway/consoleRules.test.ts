@@ -1,6 +1,7 @@
 /** What the console works out by itself: calling hours in words, when a campaign ends, and which way calls went through a graph. */
 import t from "tap"
 import { apart } from "#gateway/console/base/apart.ts"
+import { Paced } from "#gateway/console/base/Paced.ts"
 import { endOf } from "#gateway/console/pages/campaigns/forecast.ts"
 import { type Hours, hoursInWords, hoursOf, slotsOf } from "#gateway/console/pages/campaigns/schedule.ts"
 import { boxesOf, graphOf, visitsOf } from "#gateway/console/pages/agents/graph.ts"
@@ -87,3 +88,25 @@ t.test("given curves with equal values, when they are drawn, then they are apart
   ])
   t.strictSame(drawn([0], [0]), [[0], [0.02]], "also if all of them are zero")
 })
+
+t.test(
+  "given something that is read at most every ten minutes, when somebody waits for it during a reading",
+  { timeout: 60_000 },
+  async (t) => {
+    const began = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const first = Promise.withResolvers<void>()
+    let readings = 0
+    const read = async () => {
+      began[readings++]?.resolve()
+      await first.promise
+    }
+    const paced = new Paced(read, async () => {}, 600_000)
+    t.teardown(() => paced.end())
+    paced.want()
+    await began[0]?.promise
+    paced.wantNow()
+    first.resolve()
+    await began[1]?.promise
+    t.equal(readings, 2, "then it is read again without a pause")
+  }
+)

@@ -12,14 +12,19 @@ const ownMillis = now() % 100
 export class Paced {
   readonly #read: (isOver: () => boolean) => Promise<void>
   readonly #pauseMillis: number
+  readonly #seen: () => Promise<void>
   #isRunning = false
   #isWanted = false
+  /** Somebody waits for what has been wanted since the last reading began. */
+  #isUrgent = false
   #isOver = false
   #endPause = () => {}
 
-  constructor(read: (isOver: () => boolean) => Promise<void>, pauseMillis = PAUSE_MILLIS) {
+  /** `seen` resolves while somebody can see the page. */
+  constructor(read: (isOver: () => boolean) => Promise<void>, seen: () => Promise<void>, pauseMillis = PAUSE_MILLIS) {
     this.#read = read
     this.#pauseMillis = pauseMillis
+    this.#seen = seen
   }
 
   want(): void {
@@ -29,6 +34,7 @@ export class Paced {
 
   /** Without the pause: somebody waits for what they have just done. */
   wantNow(): void {
+    this.#isUrgent = true
     this.want()
     this.#endPause()
   }
@@ -41,10 +47,11 @@ export class Paced {
   async #run(): Promise<void> {
     this.#isRunning = true
     while (this.#isWanted && !this.#isOver) {
-      await seen()
+      await this.#seen()
       this.#isWanted = false
+      this.#isUrgent = false
       if (!this.#isOver) await this.#read(() => this.#isOver)
-      if (!this.#isOver) await this.#pause()
+      if (!this.#isOver && !this.#isUrgent) await this.#pause()
     }
     this.#isRunning = false
   }
@@ -60,9 +67,3 @@ export class Paced {
     })
   }
 }
-
-/** Resolves while somebody can see the page. */
-const seen = (): Promise<void> =>
-  document.hidden
-    ? new Promise((resolve) => document.addEventListener("visibilitychange", () => resolve(), { once: true }))
-    : Promise.resolve()

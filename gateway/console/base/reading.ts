@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks"
 import { ask, Refused } from "./api.ts"
 import { onEvent } from "./follow.ts"
 import { Paced } from "./Paced.ts"
+import { pageSeen } from "./pageSeen.ts"
 import type { Happened } from "./types.ts"
 
 export interface Reading<A> {
@@ -36,16 +37,20 @@ export const useReading = <A>(
     value.value = undefined
     error.value = undefined
     if (path === undefined) return
-    const paced = new Paced(async (isOver) => {
-      try {
-        const read = await ask<A>("GET", path)
-        if (isOver()) return
-        value.value = read
-        error.value = undefined
-      } catch (cause) {
-        if (!isOver()) error.value = cause instanceof Refused ? cause.message : String(cause)
-      }
-    }, pause)
+    const paced = new Paced(
+      async (isOver) => {
+        try {
+          const read = await ask<A>("GET", path)
+          if (isOver()) return
+          value.value = read
+          error.value = undefined
+        } catch (cause) {
+          if (!isOver()) error.value = cause instanceof Refused ? cause.message : String(cause)
+        }
+      },
+      pageSeen,
+      pause
+    )
     renew.value = () => paced.wantNow()
     paced.want()
     const stop = onEvent((event) => {

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks"
 import { ask, reasonOf } from "#gateway/console/base/api.ts"
 import { onEvent } from "#gateway/console/base/follow.ts"
 import { Paced } from "#gateway/console/base/Paced.ts"
+import { pageSeen } from "#gateway/console/base/pageSeen.ts"
 import type { Contacts, Happened } from "#gateway/console/base/types.ts"
 
 export type Contact = Contacts["contacts"][number]
@@ -49,7 +50,7 @@ export const useContactPages = (path: string, isAbout: (event: Happened) => bool
       } catch (cause) {
         if (!isOver()) error.value = reasonOf(cause)
       }
-    })
+    }, pageSeen)
     paced.current = own
     own.want()
     const stop = onEvent((event) => {
