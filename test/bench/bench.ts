@@ -36,6 +36,7 @@ import { originateHttp } from "./originateHttp.ts"
 import { rate } from "./rate.ts"
 import { recovery } from "./recovery.ts"
 import { redisAway } from "./redisAway.ts"
+import { scroll } from "./scroll.ts"
 import { start } from "./start.ts"
 import { statements } from "./statements.ts"
 import { unread } from "./unread.ts"
@@ -74,6 +75,7 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   unread,
   eventFlood,
   consolesBenchmark,
+  scroll,
   amd,
   hearing,
   voiceLatency,

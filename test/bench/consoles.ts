@@ -4,12 +4,12 @@
  * follows the events and reads again what the page in the browser was seen to read; the control is the same engine without any console. Where they make
  * fewer requests than their control, the machine is too busy for their pace, and they cost more than was measured.
  */
-import { Console, Effect, type Scope } from "effect"
-import { setPriority } from "node:os"
+import { Console, Effect } from "effect"
 import { consolePages, ensureBuilt } from "#runtime/build.js"
-import { chromiumUnavailable, openPage, type Page } from "#test/support/chromium.ts"
+import type { Page } from "#test/support/chromium.ts"
 import { until } from "#test/support/until.ts"
 import type { Benchmark, Options } from "./Benchmark.ts"
+import { openBrowser, signIn } from "./Browser.ts"
 import { type Child, judging, startChild } from "./Child.ts"
 import type { Asked, Counted, Reading } from "./consolesMain.ts"
 import { csvOf } from "./Contacts.ts"
@@ -37,31 +37,6 @@ const hasty = { consoles: 4, readers: 10 }
 const goals = { pixelMillis: { p50: 50, p99: 150 }, firstPaintMillis: 300, consolesPercent: 5 }
 
 const sizeOf = ({ quick }: Options) => (quick ? { events: 200, seconds: 5 } : { events: 1000, seconds: 20 })
-
-/** A page in a browser that goes before other work, because it judges by its clock; its processes inherit the priority with which they are started. */
-const opened: Effect.Effect<Page, never, Scope.Scope> = Effect.gen(function* () {
-  const unavailable = yield* Effect.promise(chromiumUnavailable)
-  if (unavailable !== undefined) return yield* Effect.die(new Error(unavailable))
-  const ends: Array<() => unknown> = []
-  yield* Effect.addFinalizer(() =>
-    Effect.promise(async () => {
-      for (const end of ends.reverse()) await end()
-    })
-  )
-  // Only root may raise a priority.
-  const prioritize = (niceness: number) => (process.getuid?.() === 0 ? setPriority(niceness) : undefined)
-  prioritize(-10)
-  const page = yield* Effect.promise(() => openPage({ teardown: (end) => void ends.push(end) }))
-  prioritize(0)
-  return page
-})
-
-const signIn = async (page: Page, site: string, key: string) => {
-  await page.open(`${site}/console`)
-  const kept = `fetch("/api/v1/auth/browser", { method: "POST", headers: { "x-api-key": ${JSON.stringify(key)} } }).then(({ status }) => status)`
-  const status = await page.evaluate(kept)
-  if (status !== 200) throw new Error(`signing in was answered ${String(status)}`)
-}
 
 /** Milliseconds from the request for the page until the browser painted anything, and until it showed how many calls are up. */
 const load = async (page: Page, site: string) => {
@@ -107,7 +82,7 @@ const readingsIn = (page: Page, seconds: number): ReadonlyArray<Reading> =>
 const seen = Effect.fnUntraced(function* (engine: Engine, options: Options) {
   const { key, port } = engine.address
   const site = `http://127.0.0.1:${port}`
-  const page = yield* opened
+  const page = yield* openBrowser
   return yield* Effect.promise(async () => {
     await signIn(page, site, key)
     const paints: Array<Awaited<ReturnType<typeof load>>> = []

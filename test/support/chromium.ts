@@ -67,6 +67,11 @@ class DevTools {
   }
 }
 
+interface Point {
+  readonly x: number
+  readonly y: number
+}
+
 interface PageRequest {
   readonly method: string
   readonly url: string
@@ -152,6 +157,29 @@ export class Page {
     const press = { ...at, button: "left", clickCount: 1 }
     await this.#devTools.ask("Input.dispatchMouseEvent", { ...press, type: "mousePressed" })
     await this.#devTools.ask("Input.dispatchMouseEvent", { ...press, type: "mouseReleased" })
+  }
+
+  /** Where the middle of the element is in the window. */
+  async middleOf(selector: string): Promise<Point> {
+    // Cast: the expression is a point.
+    return (await this.evaluate(`(() => {
+      const { x, y, width, height } = document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect()
+      return { x: x + width / 2, y: y + height / 2 }
+    })()`)) as Point
+  }
+
+  /** Turns the mouse's wheel there, by so many CSS pixels downwards; resolves once the page has taken it. */
+  async wheel(at: Point, deltaY: number): Promise<void> {
+    await this.#devTools.ask("Input.dispatchMouseEvent", { ...at, type: "mouseWheel", deltaX: 0, deltaY })
+  }
+
+  /** Seconds of CPU that the page's main thread has used for tasks since the first time it was asked. */
+  async cpuSeconds(): Promise<number> {
+    await this.#devTools.ask("Performance.enable", { timeDomain: "threadTicks" })
+    const { metrics } = await this.#devTools.ask("Performance.getMetrics")
+    // Cast: as the protocol has it.
+    const all = metrics as ReadonlyArray<{ readonly name: string; readonly value: number }>
+    return all.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN
   }
 
   /** Presses keys one after another, as on a keyboard. */
