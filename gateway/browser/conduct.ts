@@ -16,7 +16,7 @@ import type { NotAuthenticated } from "#gateway/request/Refusal.ts"
 import { read } from "#gateway/request/validation.ts"
 import type { Violation } from "#gateway/request/Violation.ts"
 import { RunPath } from "#gateway/wire/Run.ts"
-import { answerFrame, endedFrame, errorFrame, feedbackFrame, readFrame, type UpFrame } from "#gateway/wire/Signaling.ts"
+import { answerFrame, endedFrame, errorFrame, feedbackFrames, readFrame, type UpFrame } from "#gateway/wire/Signaling.ts"
 import { PageEnded } from "./PageEnded.ts"
 
 /** Until its first offer. */
@@ -113,7 +113,7 @@ const called = Effect.fnUntraced(function* (page: Conduct, { organizationId }: C
   // Before the call, so that nothing of it is missed.
   const feedback = yield* LiveFeedback.useSync((_) => _.watch(organizationId, runId))
   const sending = yield* Effect.forkScoped(
-    Stream.runForEach(feedback, (event) => page.send(feedbackFrame(event))),
+    Stream.runForEach(feedback, (event) => Effect.forEach(feedbackFrames(event), page.send, { discard: true })),
     { startImmediately: true }
   )
   yield* Effect.addFinalizer(() => Effect.sync(() => sending.interruptUnsafe()))

@@ -71,7 +71,7 @@ const CallEnded = Type.Object({
 })
 const Feedback = Type.Object({
   type: Type.String({ pattern: "^rtf-" }),
-  payload: object("As in `logs.realtime_feedback_events` of the run.")
+  payload: object("As in `logs.realtime_feedback_events` of the run; empty for `rtf-bot-stopped-speaking`, which is not in there.")
 })
 export const DownFrame = Type.Union([Answer, CallFault, CallEnded, Feedback], { title: "SignalingFrame" })
 
@@ -90,4 +90,8 @@ export const endedFrame = (runId: RunId, pcId: string, cause: HangupCause): Stat
   payload: { workflow_run_id: runId, pc_id: pcId, reason: cause }
 })
 
-export const feedbackFrame = (event: FeedbackEvent): Static<typeof Feedback> => ({ ...event })
+const stoppedSpeaking: Static<typeof Feedback> = { type: "rtf-bot-stopped-speaking", payload: {} }
+
+/** A line of the agent is an event once it has been heard, but pages show lines as being spoken until they are told otherwise. */
+export const feedbackFrames = (event: FeedbackEvent): ReadonlyArray<Static<typeof Feedback>> =>
+  event.type === "rtf-bot-text" ? [{ ...event }, stoppedSpeaking] : [{ ...event }]

@@ -2,6 +2,8 @@
 import { Effect, Layer } from "effect"
 import type { RunOf } from "#core/call/BrowserBeginning.ts"
 import { BrowserCalls, type BrowserPage, type FirstOffer } from "#core/call/BrowserCalls.ts"
+import { LiveFeedback } from "#core/run/LiveFeedback.ts"
+import type { FeedbackEvent } from "#core/run/RunRecord.ts"
 
 export interface FakeBrowsers {
   readonly begun: Array<{
@@ -10,21 +12,27 @@ export interface FakeBrowsers {
     readonly page: BrowserPage
     /** What the page has said since. */
     readonly log: Array<string>
+    /** Something happens in its conversation. */
+    readonly happens: (event: FeedbackEvent) => void
   }>
   refusal: Effect.Error<ReturnType<BrowserCalls["Service"]["begin"]>> | undefined
 }
 
 export const browserCalls = (browsers: FakeBrowsers) =>
-  Layer.succeed(BrowserCalls, {
-    begin: (run, offer, page) =>
-      Effect.suspend(() => {
-        if (browsers.refusal !== undefined) return Effect.fail(browsers.refusal)
-        const log: Array<string> = []
-        browsers.begun.push({ run, offer, page, log })
-        return Effect.succeed({
-          offer: (sdp) => void log.push(`offer ${sdp.length > 0}`),
-          candidate: (candidate) => void log.push(`candidate ${candidate.candidate}`),
-          hangUp: () => void log.push("hangs up")
+  Layer.effect(
+    BrowserCalls,
+    Effect.map(LiveFeedback, (feedback) => ({
+      begin: (run: RunOf, offer: FirstOffer, page: BrowserPage) =>
+        Effect.suspend(() => {
+          if (browsers.refusal !== undefined) return Effect.fail(browsers.refusal)
+          const log: Array<string> = []
+          const happens = (event: FeedbackEvent) => feedback.publish(run.organizationId, run.runId, event)
+          browsers.begun.push({ run, offer, page, log, happens })
+          return Effect.succeed({
+            offer: (sdp: string) => void log.push(`offer ${sdp.length > 0}`),
+            candidate: (candidate: { readonly candidate: string }) => void log.push(`candidate ${candidate.candidate}`),
+            hangUp: () => void log.push("hangs up")
+          })
         })
-      })
-  })
+    }))
+  ).pipe(Layer.provide(LiveFeedback.layer))

@@ -62,6 +62,17 @@ t.test("given a page with a session, when it offers, then its call begins, and w
   }
 })
 
+t.test("given a line of the agent that has been heard, then the page is told that the agent speaks no longer", async (t) => {
+  const { happens, page } = await calling(t)
+  const timestamp = "2026-11-30T08:00:00.000Z"
+  happens({ type: "rtf-bot-text", payload: { text: "Good morning." }, timestamp, turn: 0 })
+  happens({ type: "rtf-node-transition", payload: { node_id: "2" }, timestamp, turn: 0 })
+  await page.next("rtf-node-transition")
+  const types = page.frames.map(({ type }) => type)
+  t.strictSame(types, ["rtf-bot-text", "rtf-bot-stopped-speaking", "rtf-node-transition"], "or it shows the line as being spoken")
+  page.closes()
+})
+
 t.test("given somebody who may not call, then the code says so, and no call begins", async (t) => {
   const before = browsers.begun.length
   const check = async (code: number, token: string, path?: string) => {
