@@ -7,7 +7,7 @@ import type { ConversationNote } from "#core/agent/conversation/ConversationStat
 import { withKey } from "#core/call/Dtmf.ts"
 import type { JsonObject } from "#core/Json.ts"
 import { jsonSize } from "#core/jsonSize.ts"
-import type { CallFact, ConversationEntry, ConversationUsage } from "./ConversationEntry.ts"
+import type { CallFact, ConversationEntry, ConversationUsage, LatencyStage } from "./ConversationEntry.ts"
 import { problemPayload, type RunProblem } from "#core/run/RunProblem.ts"
 import type { FeedbackEvent } from "#core/run/RunRecord.ts"
 import { serviceKey, tokensOf } from "#core/run/serviceUsage.ts"
@@ -93,11 +93,11 @@ export class ConversationRecord {
         return [...said, ...this.#gather(this.#gathered)]
       }
       case "Greeted":
-        return this.#event("rtf-ttfb-metric", ttfbOf(fact), fact.at)
+        return this.#event("rtf-stage-metric", ttfbOf(fact), fact.at)
       case "Troubled":
         return this.#problem(fact, fact.at)
       case "Waited":
-        return this.#event(fact.stage === "first_audio" ? "rtf-latency-measured" : "rtf-ttfb-metric", latencyOf(fact), fact.at)
+        return this.#event(waitTypes[fact.stage] ?? "rtf-stage-metric", latencyOf(fact), fact.at)
       case "Used":
         this.#usage = withUse(this.#usage, fact)
         return [{ kind: "usage", content: this.#usage }]
@@ -181,6 +181,12 @@ export const transitionOf = ({ node, previous }: Extract<ConversationNote, { rea
   previous_node_name: previous?.name ?? null,
   allow_interrupt: node.allowsInterruption
 })
+
+/** Clients of the existing product take `rtf-ttfb-metric` for the language model's: its pages show it as the delay of the next line. */
+const waitTypes: Partial<Record<LatencyStage, FeedbackEvent["type"]>> = {
+  first_audio: "rtf-latency-measured",
+  first_token: "rtf-ttfb-metric"
+}
 
 const ttfbOf = ({ millis, model, processor }: Extract<CallFact, { readonly _tag: "Greeted" | "Waited" }>): JsonObject => ({
   ttfb_seconds: millis / 1000,

@@ -128,7 +128,10 @@ export interface FeedbackEvent {
     | "rtf-node-transition"
     | "rtf-function-call-start"
     | "rtf-function-call-end"
+    /** How long the language model took. */
     | "rtf-ttfb-metric"
+    /** How long another service took; without a `stage`, until the greeting was heard. */
+    | "rtf-stage-metric"
     | "rtf-latency-measured"
     | "rtf-pipeline-error"
   readonly payload: Readonly<Record<string, unknown>>

@@ -3,7 +3,7 @@ import t from "tap"
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import { CallId } from "#core/Id.ts"
 import type { JsonObject } from "#core/Json.ts"
-import type { CallFact, ConversationEntry } from "#core/conversation/ConversationEntry.ts"
+import { type CallFact, type ConversationEntry, type LatencyStage, latencyStages } from "#core/conversation/ConversationEntry.ts"
 import { ConversationRecord } from "#core/conversation/ConversationRecord.ts"
 import { conversationReport } from "#core/conversation/conversationReport.ts"
 import { withConversation, withoutContent } from "#runtime/call/withConversation.ts"
@@ -22,7 +22,7 @@ t.test("given a conversation, when its report is made, then it contains everythi
     ["rtf-node-transition", 0, "start"],
     ["rtf-bot-text", 0, "start"],
     ["rtf-user-transcription", 1, "start"],
-    ["rtf-ttfb-metric", 0, "start"],
+    ["rtf-stage-metric", 0, "start"],
     ["rtf-function-call-start", 1, "start"],
     ["rtf-function-call-end", 1, "start"],
     ["rtf-latency-measured", 1, "start"],
@@ -101,6 +101,26 @@ const endOf = (outcome: AttemptEnd["outcome"], disposition: string, more: JsonOb
     usageInfo: { call_duration_seconds: 1, llm: {}, stt: {}, tts: {} }
   }
 })
+
+t.test(
+  "given what a callee waits for, then only the language model's share is called so, as clients of the existing product expect",
+  async (t) => {
+    const waited = (stage: LatencyStage): CallFact => ({ _tag: "Waited", stage, millis: 80, at: 0, processor: "p", model: "m" })
+    const greeted: CallFact = { _tag: "Greeted", millis: 80, at: 0, processor: "p", model: "m" }
+    const { events } = reportOf([greeted, ...latencyStages.map(waited)])
+    t.strictSame(
+      events.map(({ payload, type }) => [type, payload["stage"]]),
+      [
+        ["rtf-stage-metric", undefined],
+        ["rtf-stage-metric", "recognition"],
+        ["rtf-stage-metric", "end_of_turn"],
+        ["rtf-ttfb-metric", "first_token"],
+        ["rtf-stage-metric", "synthesis"],
+        ["rtf-latency-measured", undefined]
+      ]
+    )
+  }
+)
 
 t.test("given the end of a call and its conversation", async (t) => {
   const merged = (end: AttemptEnd, gathered: JsonObject) => {

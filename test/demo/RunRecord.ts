@@ -43,7 +43,7 @@ export const endOf = (run: Run): number =>
 /** The milliseconds from the answer to the first word. */
 export const firstWordsOf = (run: Run): ReadonlyArray<number> =>
   recordsIn(run, "realtime_feedback_events").flatMap(({ payload, type }) =>
-    type === "rtf-ttfb-metric" && isDetails(payload) && !("stage" in payload) ? [Number(payload["ttfb_seconds"]) * 1000] : []
+    type === "rtf-stage-metric" && isDetails(payload) && !("stage" in payload) ? [Number(payload["ttfb_seconds"]) * 1000] : []
   )
 
 export interface Line {

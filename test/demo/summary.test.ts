@@ -20,7 +20,7 @@ const summaryOf = (gathered: object, callees: number, service = 20) =>
         created_at: now,
         gathered_context: gathered,
         initial_context: { phone_number: contact.number },
-        logs: { realtime_feedback_events: [{ type: "rtf-ttfb-metric", payload: { ttfb_seconds: 2.3 } }] },
+        logs: { realtime_feedback_events: [{ type: "rtf-stage-metric", payload: { ttfb_seconds: 2.3 } }] },
         recording_url: "a.wav",
         transcript_url: "a.txt"
       } as unknown as Run

@@ -192,7 +192,7 @@ t.test("given a process that is killed during a conversation", async (t) => {
     })
     const types = eventsIn(row).map(({ type }) => type.slice("rtf-".length))
     t.strictSame(types, [
-      ...["node-transition", "bot-text", "user-transcription", "ttfb-metric", "function-call-start", "function-call-end"],
+      ...["node-transition", "bot-text", "user-transcription", "stage-metric", "function-call-start", "function-call-end"],
       ...["latency-measured", "node-transition", "user-transcription"]
     ])
     t.match(
@@ -354,7 +354,7 @@ t.test("given somebody who watches a call, then they see it, and nobody from ano
     yield* ended(attempt, "normal_clearing")
   })
   t.equal(seen.length, 9)
-  t.strictSame(seen.slice(0, 3), ["we rtf-node-transition", "we rtf-bot-text", "we rtf-ttfb-metric"])
+  t.strictSame(seen.slice(0, 3), ["we rtf-node-transition", "we rtf-bot-text", "we rtf-stage-metric"])
 })
 
 t.test("given entries that are written twice, and one that cannot be stored, then the others are stored once, in order", async (t) => {

@@ -246,6 +246,6 @@ t.test("given a callee who has answered, when the greeting is not known yet, the
   t.strictSame(events, [])
   t.match(kept.transcript, /assistant: Hello Ada\n/)
   t.equal(report.recordingKey, "recordings/7.wav", "it is recorded from the answer on")
-  const first = kept.events.find(({ payload, type }) => type === "rtf-ttfb-metric" && payload["stage"] === undefined)
+  const first = kept.events.find(({ payload, type }) => type === "rtf-stage-metric" && payload["stage"] === undefined)
   t.ok(Number(first?.payload["ttfb_seconds"]) >= 1, "the callee waited so long")
 })

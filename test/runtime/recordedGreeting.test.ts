@@ -112,7 +112,7 @@ t.test("given a recorded greeting, when the callee answers, then it is heard at 
   t.strictSame(events, [])
   t.match(kept.transcript, / assistant: Good morning, this is Ada of Acme\n$/)
   t.strictSame([asked, kept.usage.tts], [[], {}], "nothing was synthesized")
-  const first = kept.events.find(({ type }) => type === "rtf-ttfb-metric")
+  const first = kept.events.find(({ type }) => type === "rtf-stage-metric")
   t.match(first, { payload: { processor: "recording", model: "ra-wav" } })
 })
 

@@ -31,7 +31,7 @@ t.test("a session speaks its greeting at once, hears the callee, and reports", a
   t.strictSame(line.sent.map(isNoise).indexOf(true), 30)
   t.strictSame(report.gathered, { dtmf_digits: "1#", answered_by: "human" })
   t.strictSame(kept.usage.tts, { "tone#0|||none": 29 })
-  const first = kept.events.find(({ payload, type }) => type === "rtf-ttfb-metric" && payload["stage"] === undefined)
+  const first = kept.events.find(({ payload, type }) => type === "rtf-stage-metric" && payload["stage"] === undefined)
   t.ok(Number(first?.payload["ttfb_seconds"]) <= 0.02)
   t.strictSame(
     kept.transcript.replace(/^\[20[0-9][0-9]-.*?Z\]/gm, "[]"),
