@@ -92,8 +92,9 @@ const untold = (sql: Sql) =>
     Effect.map((rows) => rows.map(({ id }) => id))
   )
 
-// An outage is logged, kept for those who look at it later, and forgotten here in one statement, so it is logged once. The endpoint of a call that has not ended is stored only once it has
-// been answered. The outage of the trunk leaves out calls through an endpoint that was itself down: they belong to that endpoint's outage.
+// An outage is logged, kept for those who look at it later, and forgotten here in one statement, so it is logged once. The endpoint of a call that
+// has not ended is stored only once it has been answered. The outage of the trunk leaves out calls through an endpoint that was itself down: they belong
+// to that endpoint's outage.
 const tell = (sql: Sql, { endpoint, id }: Away, now: number) =>
   sql<{ readonly told: ReadonlyArray<ToldOutage>; readonly isPending: boolean }>`
     WITH over AS MATERIALIZED (
