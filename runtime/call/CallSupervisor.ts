@@ -129,6 +129,7 @@ export class CallSupervisor extends Context.Service<
           call.sentBeforeAt = SteadyTime.steadyPast(clock, call.ref.sentAt)
           trunk.trunk.adopt(call.ref)
           yield* launch(node, listener, call, first(call.limits))
+          for (const event of late.missedBy(call)) trunk.hear(attempt.callId, event)
         }),
         neverLeft: (callId) => {
           calls.get(callId)?.tell(Refused.make({ at: SteadyTime.nowOf(clock), reason: "unreachable" }))

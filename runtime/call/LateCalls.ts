@@ -10,6 +10,7 @@
  */
 import { Clock, Effect, type Fiber, FiberSet, Latch, Schedule, Schema } from "effect"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
+import { HOLD_MILLIS } from "#core/call/CallPatience.ts"
 import { type KnownAttempt, LateCallStore } from "#core/call/LateCallStore.ts"
 import type { LateLife } from "#core/run/RunRecord.ts"
 import { CallId, type TelephonyConfigId } from "#core/Id.ts"
@@ -32,6 +33,8 @@ const HANGUP_AGAIN = "1 second"
 const REQUEST_TIMEOUT = "4 seconds"
 /** If a provider has not confirmed the end by then, it has lost the call. */
 const GIVE_UP_MILLIS = 3_600_000
+/** More than a call has in the seconds between its answer and its actor. */
+const MOST_EVENTS = 16
 /** How long repeated and late events are still expected after an end that the provider reported. */
 const REPORTED_MILLIS = 60_000
 /** How long the provider may still report an end that we inferred. */
@@ -49,6 +52,8 @@ interface LateCall {
   /** What the run will show about the call. */
   life: LateLife
   isDecided: boolean
+  /** Undefined while no answer has been reported. */
+  sinceAnswer: { readonly at: SteadyTime.SteadyMillis; readonly events: Array<TrunkEvent> } | undefined
 }
 
 /** A call, by its id and the configuration through which it was placed. */
@@ -60,6 +65,11 @@ interface ConfiguredCall {
 export interface LateCalls {
   /** An event of a call that has no actor. */
   readonly heard: (callId: string, event: TrunkEvent, source: EventSource) => void
+  /**
+   * The call gets its actor. Returns what the actor has missed since the callee answered, the answer first: empty if they have waited for too long to be
+   * greeted now. An end without an answer is not told: the callee may have answered before the trunk was back.
+   */
+  readonly missedBy: (call: ConfiguredCall) => ReadonlyArray<TrunkEvent>
   /** A call of this process is over. `isReported`: the provider reported the end; otherwise we inferred it. */
   readonly ended: (call: ConfiguredCall, isReported: boolean) => void
   /** A call of this process was proven never to have rung. */
@@ -123,6 +133,7 @@ export const makeLateCalls = Effect.fnUntraced(function* (node: NodeCalls) {
 
   const made: LateCalls = {
     heard: (callId, event, source) => heard(watch, callId, event, source),
+    missedBy: (call) => missedBy(watch, keyIn(call)),
     ended: (call, isReported) => (isReported ? watch.reported : watch.inferred).add(keyIn(call)),
     voided: (call) => watch.voided.add(keyIn(call)),
     isAlive: (call) => watch.late.has(keyIn(call)),
@@ -148,6 +159,7 @@ const heard = (watch: Watch, callId: string, event: TrunkEvent, source: EventSou
   if (call !== undefined) {
     call.life = { ...sign, ...call.life }
     call.providerCallId = nameIn(event) ?? call.providerCallId
+    noteAnswer(watch, call, event)
   } else if (event._tag === "HungUp") {
     // We inferred this end; now the provider reports it.
     if (!inferred.has(key)) return
@@ -158,9 +170,25 @@ const heard = (watch: Watch, callId: string, event: TrunkEvent, source: EventSou
     return
   } else if (!reported.has(key) && late.size < MOST) {
     const ref = node.inDoubt(callId, source.configurationId)
-    late.set(key, { callId, isDecided: false, life: { appeared_at: now, ...sign }, providerCallId: nameIn(event), ref, source })
+    const life = { appeared_at: now, ...sign }
+    const appeared: LateCall = { callId, isDecided: false, life, providerCallId: nameIn(event), ref, sinceAnswer: undefined, source }
+    late.set(key, appeared)
+    noteAnswer(watch, appeared, event)
     news.openUnsafe()
   }
+}
+
+const noteAnswer = ({ clock }: Watch, call: LateCall, event: TrunkEvent): void => {
+  if (event._tag === "Answered") call.sinceAnswer ??= { at: SteadyTime.nowOf(clock), events: [] }
+  if (call.sinceAnswer !== undefined && call.sinceAnswer.events.length < MOST_EVENTS) call.sinceAnswer.events.push(event)
+}
+
+const missedBy = ({ clock, late }: Watch, key: string): ReadonlyArray<TrunkEvent> => {
+  const call = late.get(key)
+  if (call === undefined || call.isDecided) return []
+  late.delete(key)
+  const { sinceAnswer } = call
+  return sinceAnswer === undefined || SteadyTime.nowOf(clock) - sinceAnswer.at >= HOLD_MILLIS ? [] : sinceAnswer.events
 }
 
 /** Decides on all undecided calls. */
