@@ -213,5 +213,17 @@ export const dispatch = named({
     text: 'known.left === "never_left"',
     replacement: 'known.left !== "left"',
     caughtBy: "test/runtime/settling.test.ts"
+  },
+  "A callee who answers before the call has its actor is greeted.": {
+    file: "runtime/call/CallSupervisor.ts",
+    text: "for (const event of late.missedBy(call)) trunk.hear(attempt.callId, event)",
+    replacement: "late.missedBy(call)",
+    caughtBy: "test/runtime/earlyAnswers.test.ts"
+  },
+  "Requests that come together are answered together.": {
+    file: "gateway/request/together.ts",
+    text: "if (round !== undefined) return Deferred.await((round.next ??= Deferred.makeUnsafe()))",
+    replacement: "if (round !== undefined) return reply",
+    caughtBy: "test/gateway/together.test.ts"
   }
 })
