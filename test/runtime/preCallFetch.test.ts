@@ -2,21 +2,16 @@
 import { Deferred, Effect } from "effect"
 import t from "tap"
 import type { JsonObject } from "#core/Json.ts"
-import type { LeftAttempt } from "#core/call/Attempt.ts"
-import { recoverSent } from "#core/call/recoveredCall.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { AgentDefinitionId, RunId } from "#core/Id.ts"
-import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import { ContextFetcher, NothingFetched } from "#runtime/call/ContextFetcher.ts"
-import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { answered, callId, hungUp, nothing, play, Scene, settled, steps, wait } from "#test/support/callScene.ts"
-import { configurationId, layerOf, organizationId, refusal } from "#test/support/fakes.ts"
+import { layerOf, refusal } from "#test/support/fakes.ts"
 import { type Fetcher, fetcherOf } from "#test/support/contextFetcher.ts"
 import { untilTrue } from "#test/support/engine.ts"
+import { adoptCall } from "#test/support/leftCall.ts"
 import { run } from "#test/support/run.ts"
 import { scriptedRecognizer } from "#test/support/scriptedRecognizer.ts"
 import { isNoise } from "#test/support/voiceScene.ts"
-import { refTo } from "#test/support/refTo.ts"
 import { notedTts, voiceIn } from "./callVoice.ts"
 
 const fetching = {
@@ -167,27 +162,9 @@ t.test("given a call that a former process left behind, when it is answered, the
   world.services = { ...world.services, hearing: scriptedRecognizer() }
   world.attempts.set(callId, { contact: undefined, dialEpoch: 1, state: "sent" })
   world.lookup = Effect.succeed("ringing")
-  const left: LeftAttempt = {
-    agentDefinitionId: AgentDefinitionId.make(1),
-    answeredAt: undefined,
-    call: refTo(callId),
-    callId,
-    campaign: undefined,
-    initialContext: scene.context,
-    journal: undefined,
-    node: "here",
-    organizationId,
-    runId: RunId.make(1),
-    state: "sent",
-    telephonyConfigurationId: configurationId
-  }
   await run(
     Effect.gen(function* () {
-      const supervisor = yield* CallSupervisor
-      const trunk = yield* TrunkPool.use((pool) => pool.get(configurationId))
-      if (trunk === undefined) return yield* Effect.die("no trunk")
-      const sentAt = yield* SteadyTime.now
-      yield* supervisor.resume(left, trunk, (limits) => recoverSent(limits, sentAt, "none"), {})
+      yield* adoptCall(scene, yield* SteadyTime.now, "none")
       yield* steps(settled, says(answered), says(hungUp("normal_clearing")))
     }).pipe(Effect.provide(layerOf(world, { DRAIN: "0", RECORDINGS: "on" }, scene.voice)))
   )
