@@ -49,6 +49,7 @@ import { passing } from "./http/passing.ts"
 import type { FileLinks } from "./file/FileLinks.ts"
 import type { FileStore } from "./ports/FileStore.ts"
 import { mountSignaling } from "./browser/signaling.ts"
+import { LiveFigures } from "./events/LiveFigures.ts"
 import { mountLiveEvents } from "./events/liveEvents.ts"
 import { DecidingEngine } from "#core/node/DecidingEngine.ts"
 import type { Readiness } from "./ports/Readiness.ts"
@@ -126,6 +127,7 @@ type ApiNeeds =
   | Idempotency
   | LiveEvents
   | LiveFeedback
+  | LiveFigures
   | NodeLinks
   | NodeWebhooks
   | NumberImports
@@ -241,7 +243,7 @@ export const serve = <R>(
 
 export const layer = (
   options: GatewayOptions
-): Layer.Layer<Gateway, ListenFailed, Exclude<ApiNeeds, Closing> | GatewayNeeds | ServerInfo | Registry> =>
+): Layer.Layer<Gateway, ListenFailed, Exclude<ApiNeeds, Closing | LiveFigures> | GatewayNeeds | ServerInfo | Registry> =>
   Layer.unwrap(
     Effect.map(Registry, ({ all }) => {
       const signed = all.flatMap(({ callbackHeaders = [] }) => callbackHeaders)
@@ -264,4 +266,4 @@ export const layer = (
         carrierEndpoints(signed)
       )
     })
-  )
+  ).pipe(Layer.provide(LiveFigures.layer))

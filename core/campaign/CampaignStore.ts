@@ -153,23 +153,35 @@ export const findCreated = (sql: Sql, organizationId: OrganizationId, creationId
     Effect.map((rows) => rows[0]?.id)
   )
 
-export const progress = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
+const progresses = (sql: Sql, organizationId: OrganizationId, which: Statement.Fragment) =>
   sql<ProgressRow & Pick<CampaignSettings, "rateLimit">>`
     SELECT c.id, c.state, c.source_sync, c.rate_limit, c.started_at, c.completed_at, c.total_rows, c.completed_rows, c.failed_rows,
       c.cancelled_rows, c.failed_calls, c.retries_queued, ${dials(sql)}
     FROM campaigns c LEFT JOIN campaign_dials d ON d.campaign_id = c.id
-    WHERE c.organization_id = ${organizationId} AND c.id = ${id}`.pipe(
-    Effect.map(([row]): CampaignProgress | undefined =>
-      row === undefined
-        ? undefined
-        : progressOf({
+    WHERE c.organization_id = ${organizationId} AND ${which}`.pipe(
+    Effect.map((rows) =>
+      rows.map(
+        (row): CampaignProgress =>
+          progressOf({
             ...row,
             counters: countersOf(row),
             sourceSync: syncOf(row.sourceSync),
             startedAt: row.startedAt ?? undefined,
             completedAt: row.completedAt ?? undefined
           })
+      )
     )
+  )
+
+export const progress = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
+  Effect.map(progresses(sql, organizationId, sql`c.id = ${id}`), ([found]) => found)
+
+/** Of so many campaigns that are running or paused, running ones first, newest first. */
+export const progressUnderWay = (sql: Sql, organizationId: OrganizationId, limit: number) =>
+  progresses(
+    sql,
+    organizationId,
+    sql`c.state IN ('running', 'paused') ORDER BY c.state = 'paused', c.created_at DESC, c.id DESC LIMIT ${limit}::int`
   )
 
 /**

@@ -88,6 +88,8 @@ export class Campaigns extends Context.Service<
       id: CampaignId
     ) => Effect.Effect<store.LoggedCampaign, CampaignNotFound | CampaignStateConflict | StopUnconfirmed>
     readonly progress: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<CampaignProgress, CampaignNotFound>
+    /** The progress of campaigns that are running or paused: at most `limit`, running ones first, newest first. */
+    readonly progressUnderWay: (organizationId: OrganizationId, limit: number) => Effect.Effect<ReadonlyArray<CampaignProgress>>
     /** Counts calls by when they ended, and retries by when they fall due. Without a size of buckets, one that suits the campaign's age. */
     readonly outcomes: (
       organizationId: OrganizationId,
@@ -184,9 +186,9 @@ export class Campaigns extends Context.Service<
           const found = yield* Effect.orDie(store.progress(sql, organizationId, id))
           return found ?? (yield* new CampaignNotFound({ id }))
         }),
+        progressUnderWay: (organizationId, limit) => Effect.orDie(store.progressUnderWay(sql, organizationId, limit)),
         outcomes: Effect.fn("Campaigns.outcomes")(function* (organizationId, id, size) {
-          const now = yield* Clock.currentTimeMillis
-          const found = yield* Effect.orDie(outcomes(sql, organizationId, id, { now, size }))
+          const found = yield* Effect.orDie(outcomes(sql, organizationId, id, { now: yield* Clock.currentTimeMillis, size }))
           return found ?? (yield* new CampaignNotFound({ id }))
         }),
         contacts: Effect.fn("Campaigns.contacts")((organizationId, id, selection) => listWaiting(sql, organizationId, id, selection)),

@@ -15,7 +15,7 @@ import { AllowedHosts, refusedByHead } from "#gateway/http/admission.ts"
 import type { Proxies } from "#gateway/http/Client.ts"
 import { Closing } from "#gateway/http/Closing.ts"
 import { refuseUpgrade } from "#gateway/http/refuseUpgrade.ts"
-import { type Written, written } from "#gateway/http/written.ts"
+import { drained, type Written, written } from "#gateway/http/written.ts"
 import { clientOf, pathNames, requestId, requestParts } from "#gateway/http/requestParts.ts"
 import { credentialHeaders, type Identities } from "#gateway/request/authenticate.ts"
 import { overloadOf } from "#gateway/request/overloaded.ts"
@@ -39,11 +39,8 @@ type Socket = uws.WebSocket<Connection>
 interface Connection extends Written {
   readonly page: Omit<Conduct, "frames" | "rates" | "send" | "sendText">
   readonly address: string
-  isOpen: boolean
   /** Received so far. */
   bytes: number
-  /** Called when a full socket can take more. */
-  onDrain: () => void
   frames: Queue.Queue<Uint8Array> | undefined
   fiber: Fiber.Fiber<void> | undefined
 }
@@ -77,7 +74,7 @@ export const mountSignaling = (
         const page = { address, headers: credentialOf(headers, query), id, params, path: req.getUrl() }
         if (shedding.refusal(page.headers, page, weightOf("change", 0)) !== undefined) return refuseUpgrade(res, shed)
         return res.upgrade<Connection>(
-          { page, address, isOpen: true, bytes: 0, onDrain: () => undefined, frames: undefined, fiber: undefined },
+          { page, address, isOpen: true, bytes: 0, onDrain: new Set(), frames: undefined, fiber: undefined },
           req.getHeader("sec-websocket-key"),
           "",
           "",
@@ -101,9 +98,7 @@ export const mountSignaling = (
           Queue.offerUnsafe(connection.frames, new Uint8Array(message.slice(0)))
         if (!isKept) end(ws, connection, new PageEnded({ code: TOO_MUCH, reason: "Too much was said" }))
       },
-      drain: (ws) => {
-        if (ws.getBufferedAmount() === 0) ws.getUserData().onDrain()
-      },
+      drain: drained,
       close: (ws) => {
         const connection = ws.getUserData()
         connection.isOpen = false

@@ -6,10 +6,11 @@ import { Cause, Duration, Effect, type Fiber, FiberSet, Result, Schema, Stream }
 import type { Static } from "typebox"
 import type * as uws from "uWebSockets.js"
 import { Compatibility } from "#core/Compatibility.ts"
+import type { Event } from "#core/event/Event.ts"
 import { LiveEvents } from "#core/event/LiveEvents.ts"
 import type { OrganizationId, RunId } from "#core/Id.ts"
 import { weightOf } from "#core/load/LoadShedding.ts"
-import { CurrentAddress, CurrentTenant } from "#core/organization/CurrentTenant.ts"
+import { CurrentAddress } from "#core/organization/CurrentTenant.ts"
 import { followersOf } from "#core/organization/Quota.ts"
 import type { RequestRates } from "#core/organization/RequestRates.ts"
 import { LiveFeedback } from "#core/run/LiveFeedback.ts"
@@ -20,7 +21,7 @@ import type { Proxies } from "#gateway/http/Client.ts"
 import { Closing } from "#gateway/http/Closing.ts"
 import { cookieCredential } from "#gateway/http/sessionCookie.ts"
 import { refuseUpgrade } from "#gateway/http/refuseUpgrade.ts"
-import { type Written, written } from "#gateway/http/written.ts"
+import { drained, type Written, written, writtenNow } from "#gateway/http/written.ts"
 import { clientOf, requestId } from "#gateway/http/requestParts.ts"
 import { DecidingEngine, PASSED_BY } from "#core/node/DecidingEngine.ts"
 import { credentialLost, FollowingTimes, longestFollowing } from "./followerLimits.ts"
@@ -95,9 +96,7 @@ export const mountLiveEvents = (
         const connection = ws.getUserData()
         connection.fiber = runFork(follow(ws, connection, rates))
       },
-      drain: (ws) => {
-        if (ws.getBufferedAmount() === 0) ws.getUserData().onDrain()
-      },
+      drain: drained,
       close: (ws) => {
         const connection = ws.getUserData()
         connection.isOpen = false
@@ -116,7 +115,7 @@ const connectionOf = (req: uws.HttpRequest, addressOf: (requestId: string) => st
   }
   const credential = Object.keys(headers).length === 0 ? cookieCredential(req) : undefined
   if (credential !== undefined) headers["authorization"] = credential
-  return { id, address: addressOf(id), headers, query: req.getQuery() ?? "", isOpen: true, onDrain: () => undefined, fiber: undefined }
+  return { id, address: addressOf(id), headers, query: req.getQuery() ?? "", isOpen: true, onDrain: new Set(), fiber: undefined }
 }
 
 const follow = (ws: Socket, connection: Connection, rates: RequestRates): Effect.Effect<void, never, Following> =>
@@ -174,16 +173,25 @@ const followedHere = Effect.fnUntraced(function* (ws: Socket, connection: Connec
   const { organizationId } = caller
   const { begun } = yield* Closing
   const compatibility = yield* Compatibility
-  const events = yield* LiveEvents.use((_) =>
+  const follow = yield* LiveEvents.use((_) =>
     _.follow(selectionOf(organizationId, query), positionOf(query.last_event_id), followersOf(caller))
   ).pipe(Effect.mapError(() => new Ended({ code: 4429, reason: "Too many connections" })))
+  const textOf = (event: Event) => eventText(event, compatibility)
+  const told = follow({
+    write: (events) => Effect.forEach(events, (event) => send(ws, connection, textOf(event)), { discard: true }),
+    writeNow: (events) => writtenNow(ws, connection, events.map(textOf))
+  })
   const watched = orUndefined(query.run_id)
-  const texts = Stream.map(events, (event) => eventText(event, compatibility))
-  const told = (watched === undefined ? texts : Stream.merge(texts, yield* feedbackOf(organizationId, watched))).pipe(
-    Stream.runForEach((text) => send(ws, connection, text)),
-    Effect.provideService(CurrentTenant, organizationId)
-  )
-  yield* Effect.raceAllFirst([told, begun, Effect.mapError(credentialLost(credential, caller), unwelcome)])
+  const said =
+    watched === undefined
+      ? Effect.never
+      : Stream.runForEach(yield* feedbackOf(organizationId, watched), (text) => send(ws, connection, text))
+  yield* Effect.raceAllFirst([
+    told,
+    Effect.andThen(said, Effect.never),
+    begun,
+    Effect.mapError(credentialLost(credential, caller), unwelcome)
+  ])
 })
 
 const feedbackOf = (organizationId: OrganizationId, runId: RunId) =>

@@ -6,7 +6,7 @@
 import { type Cause, type Clock, Effect, Exit, type Fiber, Stream } from "effect"
 import { nowOf } from "#core/SteadyTime.ts"
 import { BodyWriter } from "./BodyWriter.ts"
-import { type Endless, type Flow, isWhole, type Reply } from "./Endpoint.ts"
+import { type Endless, type Flow, isWhole, type Reply, type Told } from "./Endpoint.ts"
 import type { Exchange } from "./Exchange.ts"
 import { HeldTexts } from "./HeldTexts.ts"
 import type { LiveExchanges } from "./LiveExchanges.ts"
@@ -108,16 +108,26 @@ export class Answers {
         done()
         exchange.res.cork(() => exchange.res.end())
       })
-      if (endless === undefined) return Effect.andThen(written, ended)
-      return Effect.andThen(Effect.raceAllFirst([written, endless.until, this.#beat(exchange, writer, endless)]), ended)
+      return Effect.andThen(endless === undefined ? written : this.#tell(exchange, writer, endless, written), ended)
     })
   }
 
-  #beat(exchange: Exchange, writer: BodyWriter, { heartbeat: { bytes, every } }: Endless): Effect.Effect<never> {
-    const beat = Effect.sync(() => {
-      if (writer.writeNow(bytes)) this.#prolong(exchange)
-    })
-    return Effect.forever(Effect.andThen(Effect.sleep(every), beat))
+  #tell(exchange: Exchange, writer: BodyWriter, endless: Endless, begun: Effect.Effect<void, unknown>): Effect.Effect<void, unknown> {
+    const { every, bytes } = endless.heartbeat
+    const client: Told = {
+      write: (chunk) => {
+        this.#prolong(exchange)
+        return writer.writeChunk(chunk)
+      },
+      writeNow: (chunk) => {
+        const isWritten = writer.writeNow(chunk)
+        if (isWritten) this.#prolong(exchange)
+        return isWritten
+      }
+    }
+    const beat = Effect.sync(() => void client.writeNow(bytes))
+    const beats = Effect.forever(Effect.andThen(Effect.sleep(every), beat))
+    return Effect.raceAllFirst([Effect.andThen(begun, endless.tell(client)), endless.until, beats])
   }
 
   /** Writes the body, or the rest of it, as fast as the client takes it. `held`: how many bytes of text wait with it. */

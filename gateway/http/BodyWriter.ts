@@ -24,6 +24,8 @@ export class BodyWriter {
   private readonly open: Open
   /** Called when the socket can take more. */
   private waiting: (() => void) | undefined
+  /** Called when what waits now is out. */
+  private next: (() => void) | undefined
   private readonly onTaken: () => void
 
   /** `onTaken` is called when the client has read enough for a waiting writer to continue. */
@@ -36,28 +38,19 @@ export class BodyWriter {
     })
   }
 
-  /** Writes a chunk of a body of unknown length. Returns when the socket can take more. */
+  /** Writes a chunk of a body of unknown length, after what is still being written. Returns when the socket can take more. */
   writeChunk(chunk: Uint8Array): Effect.Effect<void> {
     return Effect.callback((resume) => {
-      const writeFrom = (start: number): void => {
-        // The fiber is about to be interrupted.
-        if (this.open.isOver) return
-        for (let at = start; at < chunk.byteLength; at += pieceBytes) {
-          if (this.isTaken(chunk.subarray(at, at + pieceBytes))) continue
-          this.waiting = () => writeFrom(at + pieceBytes)
-          return
-        }
-        resume(Effect.void)
-      }
-      writeFrom(0)
+      const begin = () => this.writeFrom(chunk, 0, () => resume(Effect.void))
+      if (this.waiting === undefined) begin()
+      else this.next = begin
     })
   }
 
-  /** Writes a few bytes of a body of unknown length, unless a writer waits for the socket. Returns whether it did. */
-  writeNow(bytes: Uint8Array): boolean {
+  /** Writes a chunk of a body of unknown length, unless something waits for the socket. Returns whether it did. */
+  writeNow(chunk: Uint8Array): boolean {
     if (this.open.isOver || this.waiting !== undefined) return false
-    // Until the client has taken it, nothing more is written here; a chunk would be, and then waits itself.
-    if (!this.isTaken(bytes)) this.waiting = () => undefined
+    this.writeFrom(chunk, 0, () => undefined)
     return true
   }
 
@@ -107,6 +100,18 @@ export class BodyWriter {
     if (!isPaused) res.resume()
   }
 
+  /** `done` is called when the socket can take more. */
+  private writeFrom(chunk: Uint8Array, start: number, done: () => void): void {
+    // The fiber is about to be interrupted.
+    if (this.open.isOver) return
+    for (let at = start; at < chunk.byteLength; at += pieceBytes) {
+      if (this.isTaken(chunk.subarray(at, at + pieceBytes))) continue
+      this.waiting = () => this.writeFrom(chunk, at + pieceBytes, done)
+      return
+    }
+    done()
+  }
+
   /** False: nothing more may be written for now, although the piece has been accepted. */
   private isTaken(piece: Uint8Array): boolean {
     const { res } = this.open
@@ -125,5 +130,9 @@ export class BodyWriter {
     if (waiting === undefined) return
     this.onTaken()
     waiting()
+    if (this.waiting !== undefined) return
+    const { next } = this
+    this.next = undefined
+    next?.()
   }
 }

@@ -24,8 +24,17 @@ export interface Asked {
   readonly stream: Stream.Stream<Uint8Array, BodyTooLarge>
 }
 
-/** What keeps the connection of an endless answer open, and what ends it. */
+/** A client that is told things as they happen. */
+export interface Told {
+  /** Returns once the client can take more. For one fiber only. */
+  readonly write: (bytes: Uint8Array) => Effect.Effect<void>
+  /** Whether it is on its way; if not, the client still has to take what was written before. */
+  readonly writeNow: (bytes: Uint8Array) => boolean
+}
+
+/** What an endless answer tells after its stream, what keeps its connection open, and what ends it. */
 export interface Endless {
+  readonly tell: (client: Told) => Effect.Effect<void, unknown>
   /** Written this often, as long as the client takes it: proxies close a connection that is silent for long. */
   readonly heartbeat: { readonly every: Duration.Input; readonly bytes: Uint8Array }
   /** Ends the answer when it returns; a failure cuts the answer off. */

@@ -2,10 +2,20 @@
 import { Effect } from "effect"
 import type * as uws from "uWebSockets.js"
 
+/** A connection that is written to by one fiber or more. */
 export interface Written {
   isOpen: boolean
   /** Called when a full socket can take more. */
-  onDrain: () => void
+  readonly onDrain: Set<() => void>
+}
+
+/** To be called when the socket may have sent what it held back. */
+export const drained = <Connection extends Written>(ws: uws.WebSocket<Connection>): void => {
+  if (ws.getBufferedAmount() > 0) return
+  const { onDrain } = ws.getUserData()
+  const waiting = [...onDrain]
+  onDrain.clear()
+  for (const goOn of waiting) goOn()
 }
 
 /** Returns when the socket can take more; never once it is closed, because the fiber is then interrupted. */
@@ -15,11 +25,28 @@ export const written = <Connection extends Written>(
   text: string
 ): Effect.Effect<void> =>
   Effect.callback((resume) => {
-    if (!connection.isOpen) return
-    const done = () => resume(Effect.void)
-    connection.onDrain = done
-    ws.cork(() => {
-      // 0: accepted, but the socket is full.
-      if (ws.send(text) !== 0) done()
-    })
+    const { isOpen, onDrain } = connection
+    if (!isOpen) return
+    const goOn = () => resume(Effect.void)
+    onDrain.add(goOn)
+    ws.cork(() => void ws.send(text))
+    // Uncorking may have sent everything, even if it did not fit before; uWebSockets reports that to nobody.
+    drained(ws)
+    return Effect.sync(() => void onDrain.delete(goOn))
   })
+
+/** uWebSockets drops what is too much for a socket. */
+const mostNow = 262_144
+
+/** Whether these messages are on their way; not while the socket is full, and not if they are many. */
+export const writtenNow = <Connection extends Written>(
+  ws: uws.WebSocket<Connection>,
+  { isOpen }: Written,
+  texts: ReadonlyArray<string>
+): boolean => {
+  if (!isOpen || ws.getBufferedAmount() > 0 || texts.reduce((sum, { length }) => sum + length, 0) > mostNow) return false
+  ws.cork(() => {
+    for (const text of texts) ws.send(text)
+  })
+  return true
+}

@@ -2,7 +2,7 @@
 import Type from "typebox"
 import { Effect, Stream } from "effect"
 import { Compatibility } from "#core/Compatibility.ts"
-import { type Event, beginning } from "#core/event/Event.ts"
+import { beginning } from "#core/event/Event.ts"
 import { Events } from "#core/event/Events.ts"
 import { LiveEvents } from "#core/event/LiveEvents.ts"
 import { followersOf } from "#core/organization/Quota.ts"
@@ -10,8 +10,9 @@ import type { Identities } from "#gateway/request/authenticate.ts"
 import { isWhole } from "#gateway/http/Endpoint.ts"
 import { Closing } from "#gateway/http/Closing.ts"
 import { credentialLost, FollowingTimes, longestFollowing } from "#gateway/events/followerLimits.ts"
+import { LiveFigures } from "#gateway/events/LiveFigures.ts"
 import { socketPath } from "#gateway/events/liveEvents.ts"
-import { eventFrame } from "#gateway/events/toldOnce.ts"
+import { eventFrames } from "#gateway/events/toldOnce.ts"
 import { UpgradeRequired } from "#gateway/request/Refusal.ts"
 import { shown } from "#gateway/request/shown.ts"
 import { type Content, download, type Route, route, tagged } from "#gateway/request/Route.ts"
@@ -33,15 +34,6 @@ const retryMillis = 2000
 
 const begin: Uint8Array = Buffer.from(`retry: ${retryMillis}\n\n`)
 const comment: Uint8Array = Buffer.from(":\n\n")
-
-/** Events that come together go out together. */
-const frames = (events: Stream.Stream<Event>, compatibility: Compatibility): Stream.Stream<Uint8Array> => {
-  const frameOf = (event: Event): Uint8Array => eventFrame(event, compatibility)
-  const told = Stream.mapArray(events, ([first, ...more]): readonly [Uint8Array] =>
-    more.length === 0 ? [frameOf(first)] : [Buffer.concat([first, ...more].map(frameOf))]
-  )
-  return Stream.concat(Stream.make(begin), told)
-}
 
 /** Ends the answer of a route once the credential that requested it is no longer valid. */
 const whileWelcome = <R>(endless: Route<R>): Route<R | Identities> => ({
@@ -88,12 +80,26 @@ export const eventRoutes = tagged({ name: "Events", about: "What happens to camp
           const { begun } = yield* Closing
           // On a reconnect, the header has the newer id.
           const after = positionOf(headers["Last-Event-ID"] ?? query.last_event_id)
-          const events = yield* LiveEvents.use((_) => _.follow(selectionOf(caller.organizationId, query), after, followersOf(caller)))
+          const follow = yield* LiveEvents.use((_) => _.follow(selectionOf(caller.organizationId, query), after, followersOf(caller)))
           const { heartbeat } = yield* FollowingTimes
+          const compatibility = yield* Compatibility
+          const { of: figures } = yield* LiveFigures
           const content: Content = {
             mediaType: "text/event-stream",
-            body: frames(events, yield* Compatibility),
-            endless: { heartbeat: { every: heartbeat, bytes: comment }, until: Effect.race(begun, Effect.sleep(longestFollowing)) }
+            body: Stream.make(begin),
+            endless: {
+              tell: ({ write, writeNow }) => {
+                const told = follow({
+                  write: (events) => write(eventFrames(events, compatibility)),
+                  writeNow: (events) => writeNow(eventFrames(events, compatibility))
+                })
+                if (!query.figures) return told
+                const shown = Effect.scoped(Effect.flatMap(figures(caller.organizationId), ({ tell }) => tell(writeNow)))
+                return Effect.raceFirst(told, shown)
+              },
+              heartbeat: { every: heartbeat, bytes: comment },
+              until: Effect.race(begun, Effect.sleep(longestFollowing))
+            }
           }
           return content
         })

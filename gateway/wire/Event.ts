@@ -78,7 +78,15 @@ export const eventPageWire = ({ events, next }: EventPage, compatibility: Compat
 })
 
 const lastEventId = position("Start after this event. If left out, start with new events.")
-export const EventStreamQuery = Type.Object({ last_event_id: lastEventId, types })
+export const EventStreamQuery = Type.Object({
+  last_event_id: lastEventId,
+  types,
+  figures: Type.Boolean({
+    default: false,
+    description:
+      "Also send figures that change with each call: messages without an id, named `quotas`, with what `GET /organizations/quotas` answers, and `progress`, with what `GET /campaign/{campaign_id}/progress` answers, for each campaign that is running or paused (a hundred of them at most). All of them at first, then those that have changed, at most once a second."
+  })
+})
 export const EventStreamHeaders = Type.Object({ "Last-Event-ID": lastEventId })
 export const EventSocketQuery = Type.Object({
   last_event_id: lastEventId,

@@ -1,9 +1,11 @@
 /** Connections that follow events: kept alive, ended when nobody reads them, and ended with their credential. The events are artificial. */
 import { Effect, Layer, Logger, Stream } from "effect"
+import { setTimeout as sleep } from "node:timers/promises"
 import t, { type Test } from "tap"
+import { WebSocket } from "ws"
 import { type Event, EventId } from "#core/event/Event.ts"
 import { Events } from "#core/event/Events.ts"
-import { LiveEvents } from "#core/event/LiveEvents.ts"
+import { type Follower as FedFollower, LiveEvents } from "#core/event/LiveEvents.ts"
 import { LiveFeedback } from "#core/run/LiveFeedback.ts"
 import { OrganizationId, RunId } from "#core/Id.ts"
 import { ApiKeys, InvalidApiKey } from "#core/organization/ApiKeys.ts"
@@ -15,7 +17,8 @@ import { Users } from "#core/organization/Users.ts"
 import { serve } from "#gateway/api.ts"
 import { FollowingTimes } from "#gateway/events/followerLimits.ts"
 import { proxiesOf } from "#gateway/http/Client.ts"
-import { mountLiveEvents } from "#gateway/events/liveEvents.ts"
+import { LiveFigures } from "#gateway/events/LiveFigures.ts"
+import { mountLiveEvents, socketPath } from "#gateway/events/liveEvents.ts"
 import { eventRoutes } from "#gateway/routes/event.ts"
 import { untilTrue } from "#test/support/engine.ts"
 import { type Follower, followersOf, told } from "./followers.ts"
@@ -53,19 +56,22 @@ const scene = async (t: Test, times: Partial<typeof FollowingTimes.Service>, eve
     if (state.fault !== undefined) return yield* Effect.die(state.fault)
     return state.caller ?? (yield* new InvalidApiKey())
   })
-  const followed = (events ?? Stream.concat(Stream.make(eventOf(1, "")), Stream.never)).pipe(
-    Stream.ensuring(
-      Effect.sync(() => {
-        state.ended += 1
-      })
+  const follow = <E>({ write }: FedFollower<E>): Effect.Effect<never, E> =>
+    Stream.runForEachArray(events ?? Stream.make(eventOf(1, "")), write).pipe(
+      Effect.andThen(Effect.never),
+      Effect.ensuring(
+        Effect.sync(() => {
+          state.ended += 1
+        })
+      )
     )
-  )
   const ports = Layer.mergeAll(
     Layer.mock(ApiKeys, { remembered: () => undefined, authenticate: () => authenticate }),
     Layer.mock(Users, { isSignupOpen: true, authenticate: () => Effect.fail(new InvalidToken()) }),
     Layer.mock(AuditLog, { record: () => Effect.void }),
     Layer.mock(Events, {}),
-    Layer.succeed(LiveEvents, { follow: () => Effect.succeed(followed), following: () => 0 }),
+    Layer.mock(LiveEvents, { follow: () => Effect.succeed(follow), following: () => 0 }),
+    Layer.mock(LiveFigures, {}),
     Layer.succeed(FollowingTimes, {
       heartbeat: "15 seconds",
       idleSeconds: 60,
@@ -83,7 +89,7 @@ const scene = async (t: Test, times: Partial<typeof FollowingTimes.Service>, eve
       Effect.provideService(mountLiveEvents(app, proxiesOf([]), rates, shedding), LiveFeedback, feedback)
     ).pipe(Layer.provide(ports))
   )
-  return { ...followersOf(gateway, key), feedback, state }
+  return { ...followersOf(gateway, key), feedback, port: gateway.port, state }
 }
 
 t.test("given somebody who watches a call by websocket, then they see it between the events, and others do not", async (t) => {
@@ -138,6 +144,32 @@ t.test("given a websocket that is not read from, when it has been full for too l
   slow.pause(false)
   t.match(await slow.closed, { code: 4408 })
   isInOrder(t, slow)
+})
+
+t.test("given a call that is watched over a full websocket, when it is read from again, then events and what is said go on", async (t) => {
+  const { feedback, port } = await scene(t, {}, endless)
+  const ws = new WebSocket(`ws://127.0.0.1:${port}${socketPath}?run_id=9`, { headers: { "x-api-key": key } })
+  t.teardown(() => ws.terminate())
+  // Not judged: to check so much text takes longer than anything here.
+  const got = { events: 0, said: 0 }
+  ws.on("message", (data: Buffer) => void (data.includes('"rtf-bot-text"') ? got.said++ : got.events++))
+  const say = () =>
+    feedback.publish(organizationId, RunId.make(9), { type: "rtf-bot-text", payload: {}, timestamp: "2026-03-05T15:00:00.100Z", turn: 0 })
+  await untilTrue("what is said", () => {
+    say()
+    return got.said > 0
+  })
+  for (let round = 0; round < 3; round++) {
+    ws.pause()
+    const before = { ...got }
+    // It is full by then; if not, this proves less.
+    await sleep(300)
+    say()
+    say()
+    await sleep(50)
+    ws.resume()
+    await untilTrue("both", () => got.said >= before.said + 2 && got.events >= before.events + 1000)
+  }
 })
 
 t.test("given a stream that is not read from, when it has been full for too long, then it is cut off", async (t) => {

@@ -5,7 +5,9 @@ import type { Test } from "tap"
 import { WebSocket } from "ws"
 import { FollowingTimes } from "#gateway/events/followerLimits.ts"
 import { socketPath } from "#gateway/events/liveEvents.ts"
+import { campaignRoutes } from "#gateway/routes/campaign.ts"
 import { eventRoutes } from "#gateway/routes/event.ts"
+import { quotaRoutes } from "#gateway/routes/quota.ts"
 import { until } from "#test/support/engine.ts"
 import { judgeOf } from "./documented.ts"
 
@@ -31,6 +33,19 @@ const documented = (text: string): Told => {
   if (fault !== undefined) throw new Error(`Not as documented: ${fault}`)
   return json
 }
+/** Figures must be as the operations that they are named after document them. */
+const figurePaths: Readonly<Record<string, string>> = {
+  quotas: "/api/v1/organizations/quotas",
+  progress: "/api/v1/campaign/1/progress"
+}
+const judgeFigure = judgeOf([...quotaRoutes, ...campaignRoutes])
+const documentedFigure = (path: string, text: string): Json => {
+  const json = JSON.parse(text)
+  const fault = judgeFigure("GET", path, { status: 200, headers: { "content-type": "application/json" }, text, json })
+  if (fault !== undefined) throw new Error(`Not as documented: ${fault}`)
+  return json
+}
+type Json = Readonly<Record<string, unknown>>
 type Headers = Readonly<Record<string, string>>
 
 /** Resolves when the follower has received that many events. Rejects when it cannot receive more. */
@@ -46,6 +61,7 @@ export const followersOf = (gateway: { readonly port: number }, key: string) => 
   /** Follows server-sent events. */
   const stream = (t: Test, query = "", headers: Headers = { "x-api-key": key }) => {
     const messages: Array<Told> = []
+    const figures: Array<{ readonly name: string; readonly data: Json }> = []
     const state = { text: "", status: 0, contentType: "", comments: 0, isOver: false, isWhole: false }
     const path = `/api/v1/events/stream${query}`
     let answer: IncomingMessage | undefined
@@ -59,7 +75,11 @@ export const followersOf = (gateway: { readonly port: number }, key: string) => 
         state.text = blocks.pop() ?? ""
         for (const block of blocks) {
           const [, data] = /^data: (.*)$/m.exec(block) ?? []
-          if (data !== undefined) messages.push(documented(data))
+          // Without an id: a client that comes back continues after the last event.
+          const [, name = ""] = /^event: (.*)\ndata: /.exec(block) ?? []
+          const figurePath = figurePaths[name]
+          if (data !== undefined && figurePath !== undefined) figures.push({ name, data: documentedFigure(figurePath, data) })
+          else if (data !== undefined) messages.push(documented(data))
           if (block.startsWith(":")) state.comments += 1
         }
       })
@@ -76,7 +96,7 @@ export const followersOf = (gateway: { readonly port: number }, key: string) => 
     t.teardown(() => asked.destroy())
     const pause = (isPaused: boolean) => (isPaused ? answer?.pause() : answer?.resume())
     const ended = () => until("end of the stream", () => state.isOver || undefined)
-    return { messages, state, pause, ended, close: () => asked.destroy() }
+    return { messages, figures, state, pause, ended, close: () => asked.destroy() }
   }
 
   const socket = (t: Test, query = "", headers: Headers = { "x-api-key": key }, options: { readonly autoPong?: boolean } = {}) => {

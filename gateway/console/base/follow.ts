@@ -4,6 +4,7 @@
  */
 import { signal } from "@preact/signals"
 import { now } from "./clock.ts"
+import { figures, forgetFigures } from "./figures.ts"
 import type { Happened } from "./types.ts"
 
 /** `lost`: since when, in epoch milliseconds. */
@@ -48,7 +49,7 @@ const types: Readonly<Record<Happened["type"], true>> = {
 }
 const AGAIN_MILLIS = 1000
 
-/** Follows until the result is called. */
+/** Follows until the result is called. Whoever signs in next may belong to another organization: nothing is left for them. */
 export const follow = (): (() => void) => {
   let lastId = ""
   let source: EventSource | undefined
@@ -61,12 +62,13 @@ export const follow = (): (() => void) => {
     tell(event.type === "events.gap" ? undefined : event)
   }
   const open = () => {
-    source = new EventSource(`/api/v1/events/stream${lastId === "" ? "" : `?last_event_id=${lastId}`}`)
+    source = new EventSource(`/api/v1/events/stream?figures=true${lastId === "" ? "" : `&last_event_id=${lastId}`}`)
     source.onopen = () => {
       connection.value = { state: "live" }
       tell(undefined)
     }
     for (const type of Object.keys(types)) source.addEventListener(type, hear)
+    for (const [name, push] of Object.entries(figures)) source.addEventListener(name, ({ data }: MessageEvent<string>) => push(data))
     source.onerror = () => {
       if (connection.value.state === "live") connection.value = { state: "lost", since: now() }
       // The browser gives up after an answer that is not a stream.
@@ -77,5 +79,7 @@ export const follow = (): (() => void) => {
   return () => {
     clearTimeout(again)
     source?.close()
+    lately.value = []
+    forgetFigures()
   }
 }

@@ -2,6 +2,7 @@
 import { type Signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { ask, Refused } from "./api.ts"
+import type { Pushed } from "./figures.ts"
 import { onEvent } from "./follow.ts"
 import { Paced } from "./Paced.ts"
 import { pageSeen } from "./pageSeen.ts"
@@ -16,9 +17,11 @@ export interface Reading<A> {
 }
 
 const NEVER = () => false
-interface Pace {
+interface Pace<A> {
   /** Between two readings, in milliseconds, unless somebody has done something here. */
   readonly pause?: number
+  /** Where newer ones come from by themselves. */
+  readonly pushed?: Pushed<A> | undefined
 }
 
 /**
@@ -28,7 +31,7 @@ interface Pace {
 export const useReading = <A>(
   path: string | undefined,
   isAbout: (event: Happened) => boolean = NEVER,
-  { pause }: Pace = {}
+  { pause, pushed }: Pace<A> = {}
 ): Reading<A> => {
   const value = useSignal<A | undefined>(undefined)
   const error = useSignal<string | undefined>(undefined)
@@ -56,8 +59,13 @@ export const useReading = <A>(
     const stop = onEvent((event) => {
       if (event === undefined || isAbout(event)) paced.want()
     })
+    const stopPushed = pushed?.on((newer) => {
+      value.value = newer
+      error.value = undefined
+    })
     return () => {
       stop()
+      stopPushed?.()
       paced.end()
     }
   }, [path])

@@ -4,12 +4,13 @@ import { may } from "#gateway/console/base/caller.ts"
 import { Confirm } from "#gateway/console/base/Dialog.tsx"
 import { Act, Bar, Panel, Shown, State, When } from "#gateway/console/base/Parts.tsx"
 import { useReading } from "#gateway/console/base/reading.ts"
-import type { Campaign as Its, Happened, Progress } from "#gateway/console/base/types.ts"
+import type { Campaign as Its, Happened } from "#gateway/console/base/types.ts"
 import { figure } from "#gateway/console/base/words.ts"
 import { Changes } from "./Changes.tsx"
 import { Contacts } from "./Contacts.tsx"
 import { limitsOf } from "./limits.ts"
 import { OutcomesOverTime } from "./OutcomesOverTime.tsx"
+import { useProgress } from "./progress.ts"
 
 const isAbout =
   (id: string) =>
@@ -17,7 +18,7 @@ const isAbout =
     subject === `campaigns/${id}` || (type.startsWith("run.") && String(data["campaign_id"]) === id)
 
 const Figures = ({ id }: { readonly id: string }) => {
-  const progress = useReading<Progress>(`/campaign/${id}/progress`, isAbout(id))
+  const progress = useProgress(Number(id))
   return (
     <Shown
       of={progress}

@@ -3,6 +3,7 @@ import { signal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 import { ask } from "#gateway/console/base/api.ts"
+import { caller } from "#gateway/console/base/caller.ts"
 import { Act, Panel } from "#gateway/console/base/Parts.tsx"
 import { Permitted } from "#gateway/console/base/Permitted.tsx"
 import { useReading } from "#gateway/console/base/reading.ts"
@@ -28,9 +29,9 @@ const Step = ({ children, isDone, name }: StepProps) => (
 const simulate = () =>
   ask("POST", "/organizations/telephony-configs", { name: "Simulated", config: { provider: "simulated" }, is_default_outbound: true })
 
-/** Until it is known that nobody needs them. */
-const areNeeded = signal(true)
-export const FirstSteps = () => (areNeeded.value ? <Steps /> : null)
+/** The organization that is known to need them no more. */
+const knowing = signal<number | undefined>(undefined)
+export const FirstSteps = () => (knowing.value === caller.value?.organization_id ? null : <Steps />)
 
 const Steps = () => {
   const telephony = useReading<TelephonyConfigs>("/organizations/telephony-configs")
@@ -45,7 +46,7 @@ const Steps = () => {
   const isDone = isReached || isOver
   // Nothing of it is read again from then on.
   useEffect(() => {
-    areNeeded.value = !isDone
+    if (isDone) knowing.value = caller.value?.organization_id
   }, [isDone])
   if (configurations === undefined || known === undefined || campaigns.value.value === undefined || isDone) return null
   const [agent] = known

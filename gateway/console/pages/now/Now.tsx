@@ -1,21 +1,19 @@
 /** What happens now: calls in progress, limits, trunks, campaigns under way, and the latest events. */
 import { lately } from "#gateway/console/base/follow.ts"
+import { pushedQuotas } from "#gateway/console/base/figures.ts"
 import { Bar, Panel, Shown, State, When } from "#gateway/console/base/Parts.tsx"
 import { useReading } from "#gateway/console/base/reading.ts"
 import { type Column, Table } from "#gateway/console/base/Table.tsx"
-import type { Campaign, Campaigns, Engines, Happened, Progress, Quotas, Trunks } from "#gateway/console/base/types.ts"
+import type { Campaign, Campaigns, Engines, Happened, Quotas, Trunks } from "#gateway/console/base/types.ts"
 import { figure, words } from "#gateway/console/base/words.ts"
+import { useProgress } from "#gateway/console/pages/campaigns/progress.ts"
 import { FirstSteps } from "./FirstSteps.tsx"
 
 const isCall = ({ type }: Pick<Happened, "type">) => type.startsWith("run.") || type.startsWith("campaign.")
 const isCampaign = ({ type }: Pick<Happened, "type">) => type.startsWith("campaign.")
 
 /** What changes less often than calls do. */
-/** For what changes with each call. */
-const often = { pause: 2000 }
 const seldom = { pause: 10_000 }
-
-const useProgress = (id: number) => useReading<Progress>(`/campaign/${id}/progress`, isCall, often)
 
 const Done = ({ id }: { readonly id: number }) => (
   <Shown
@@ -62,7 +60,7 @@ const Running = () => {
 }
 
 const Calls = () => {
-  const quotas = useReading<Quotas>("/organizations/quotas", isCall, often)
+  const quotas = useReading<Quotas>("/organizations/quotas", undefined, { pushed: pushedQuotas })
   return (
     <Panel title="Calls">
       <Shown

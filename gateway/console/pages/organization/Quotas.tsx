@@ -1,6 +1,7 @@
 /** How much the organization may have, how much it uses, and lowering that. */
 import { ask } from "#gateway/console/base/api.ts"
 import { may } from "#gateway/console/base/caller.ts"
+import { pushedQuotas } from "#gateway/console/base/figures.ts"
 import { enteredNumber, Form, TextField } from "#gateway/console/base/Form.tsx"
 import { Bar, Panel, Shown } from "#gateway/console/base/Parts.tsx"
 import { useReading } from "#gateway/console/base/reading.ts"
@@ -92,7 +93,7 @@ const Lower = ({ quotas, renew }: { readonly quotas: All; readonly renew: () => 
 }
 
 export const Quotas = () => {
-  const quotas = useReading<All>(path, ({ type }) => type.startsWith("run."))
+  const quotas = useReading<All>(path, undefined, { pushed: pushedQuotas })
   return (
     <Shown
       of={quotas}
