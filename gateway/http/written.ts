@@ -24,16 +24,39 @@ export const written = <Connection extends Written>(
   connection: Written,
   text: string
 ): Effect.Effect<void> =>
-  Effect.callback((resume) => {
+  Effect.suspend(() => {
     const { isOpen, onDrain } = connection
-    if (!isOpen) return
-    const goOn = () => resume(Effect.void)
-    onDrain.add(goOn)
+    if (!isOpen) return Effect.never
     ws.cork(() => void ws.send(text))
-    // Uncorking may have sent everything, even if it did not fit before; uWebSockets reports that to nobody.
-    drained(ws)
-    return Effect.sync(() => void onDrain.delete(goOn))
+    if (ws.getBufferedAmount() === 0) {
+      // What others wait for has gone out with it, and is not reported then.
+      drained(ws)
+      return Effect.void
+    }
+    const room = Effect.callback<void>((resume) => {
+      const goOn = () => resume(Effect.void)
+      onDrain.add(goOn)
+      return Effect.sync(() => void onDrain.delete(goOn))
+    })
+    return Effect.raceFirst(
+      room,
+      Effect.forever(
+        Effect.andThen(
+          Effect.sleep(NUDGE),
+          Effect.sync(() => nudge(ws, connection))
+        )
+      )
+    )
   })
+
+/** What is written while uWebSockets reports that there is room again can be left lying, without any further report. */
+const NUDGE = "100 millis"
+const nudge = <Connection extends Written>(ws: uws.WebSocket<Connection>, { isOpen }: Written): void => {
+  if (!isOpen) return
+  // Uncorking sends what is held.
+  ws.cork(() => undefined)
+  drained(ws)
+}
 
 /** uWebSockets drops what is too much for a socket. */
 const mostNow = 262_144

@@ -91,11 +91,12 @@ class OpenConsole {
         index % 100
       )
     this.#readers = readings.flatMap((reading) => Array.from({ length: reading.readers }, () => reader(reading)))
-    this.#stream = ask("/events/stream", false, (response) => {
+    this.#stream = ask("/events/stream?figures=true", false, (response) => {
       opened()
       this.#want()
       response.setEncoding("utf8").on("data", (text: string) => {
-        const events = text.split("\ndata:").length - 1
+        // Figures have no id.
+        const events = text.match(/^id: /gm)?.length ?? 0
         counted.events += events
         if (events > 0) this.#want()
       })
