@@ -198,18 +198,18 @@ export const workflowRoutes = tagged(agentsTag, [
     name: "useWorkflowTemplate",
     summary: "Create an agent from a template",
     description:
-      "The agent is the organization's own copy, which later changes of the template do not reach. 404 for an unknown template; 409 if the organization may have no further agent, or the path of a trigger is taken.",
+      "The agent is the organization's own copy, which later changes of the template do not reach. Its `template_context_variables` have sample values for what contacts bring. 404 for an unknown template; 409 if the organization may have no further agent, or the path of a trigger is taken.",
     body: UseTemplate,
     success: AgentWire,
     errors: ["NotFound", "AgentDefinitionRefused", "AgentTriggerTaken", "QuotaFull"],
     handle: ({ body, caller }) => {
       const template = agentTemplates.find(({ id }) => id === body.template_id)
-      return template === undefined
-        ? Effect.fail(new NotFound({ detail: `Workflow template with id ${body.template_id} not found` }))
-        : Agents.use((_) => _.create(caller.organizationId, { name: body.workflow_name, definition: template.definition })).pipe(
-            Effect.catchTag("AgentConfigurationsRefused", Effect.die),
-            Effect.map(agentWire)
-          )
+      if (template === undefined) return Effect.fail(new NotFound({ detail: `Workflow template with id ${body.template_id} not found` }))
+      const { definition, sampleContext: templateContextVariables } = template
+      return Agents.use((_) => _.create(caller.organizationId, { name: body.workflow_name, definition, templateContextVariables })).pipe(
+        Effect.catchTag("AgentConfigurationsRefused", Effect.die),
+        Effect.map(agentWire)
+      )
     }
   }),
   route({

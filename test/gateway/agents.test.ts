@@ -1,6 +1,7 @@
 /** Agents over HTTP: lists, drafts and versions, triggers, secrets, copies, templates. */
 import { SqlClient } from "effect/sql"
 import t from "tap"
+import { requiredVariablesOf } from "#core/agent/AgentGraph.ts"
 import { agentTemplates } from "#core/agent/templates/AgentTemplate.ts"
 import * as versions from "#core/agent/AgentVersionStore.ts"
 import { AgentId } from "#core/Id.ts"
@@ -225,6 +226,13 @@ t.test("given templates", async (t) => {
     t.match(agent, { name: "Leads", version_number: 1 })
     t.strictSame((await post(agent, "validate")).json, { is_valid: true, errors: [] })
   })
+
+  for (const { id, name } of agentTemplates)
+    t.test(`when ${name} is used, then its test calls and chats have something for each column that contacts bring`, async (t) => {
+      const agent = bodyOf(await ask("POST", "/workflow/templates/duplicate", { template_id: id, workflow_name: `Tried ${name}` }))
+      const columns = requiredVariablesOf(bodyOf({ json: agent["workflow_definition"] }))
+      t.strictSame(Object.keys(bodyOf({ json: agent["template_context_variables"] })).sort(), columns)
+    })
 
   t.test("when there is none of that id, then 404", async (t) => {
     t.match(await ask("POST", "/workflow/templates/duplicate", { template_id: 99, workflow_name: "x" }), {

@@ -10,6 +10,8 @@ export interface AgentTemplate {
   readonly name: string
   readonly description: string
   readonly definition: JsonObject
+  /** What its chats and test calls know in place of a contact's columns, so that its first words have no gaps. */
+  readonly sampleContext: JsonObject
   /** When the template was written, in ISO 8601. */
   readonly createdAt: string
 }

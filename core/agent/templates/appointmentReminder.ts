@@ -6,6 +6,7 @@ export const appointmentReminder = {
   description:
     "Reminds of an appointment, and has it confirmed, moved or cancelled. Contacts bring first_name, company, appointment_date and appointment_time.",
   createdAt: "2026-08-01T00:00:00.000Z",
+  sampleContext: { first_name: "Ada", company: "Acme", appointment_date: "Monday", appointment_time: "ten o'clock" },
   definition: graph(
     [
       node("global", "globalNode", [-1, 0], {

@@ -6,6 +6,7 @@ export const satisfactionSurvey = {
   description:
     "Three questions after a service: a score, the reason for it, and one thing to do better. Contacts bring first_name, company and service.",
   createdAt: "2026-08-01T00:00:00.000Z",
+  sampleContext: { first_name: "Ada", company: "Acme", service: "your repair" },
   definition: graph(
     [
       node("global", "globalNode", [-1, 0], {
