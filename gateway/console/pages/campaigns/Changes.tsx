@@ -72,7 +72,7 @@ export const Changes = ({ its, renew }: { readonly its: Campaign; readonly renew
   const isOver = its.state === "completed" || its.state === "failed"
   return (
     <>
-      {isOver ? null : (
+      {isOver || its.state === "running" ? null : (
         <button
           type="button"
           onClick={() => {
