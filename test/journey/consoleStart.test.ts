@@ -54,12 +54,13 @@ t.test("given an engine that was just started, with nothing beside it", { skip }
       /^20 contacts of 20 rows can be called/,
       "then there are numbers that nobody has, with what the agent needs"
     )
-    await press(page, "Remove")
+    t.match(await page.text("form output"), /^At any time/, "whenever somebody tries it, because no phone rings")
     await enter(page, "Retries of a contact, at most", "0")
     await press(page, "Create campaign")
     await page.text("h1", /Check-ups/)
     await press(page, "Start")
     await press(page, "Start dialing")
+    t.notMatch(await page.text(".head", /running/), /Edit/, "what would be refused now is not offered")
     await page.text(".head", /completed/)
     const reached = await page.evaluate(`fetch(document.querySelector("main .choices a").href).then((answer) => answer.text())`)
     t.equal(String(reached).trim().split("\n").length, 21, "and the report has a line for each call")

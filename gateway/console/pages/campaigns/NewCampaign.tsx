@@ -11,7 +11,7 @@ import { go } from "#gateway/console/base/router.ts"
 import type { AdvisedCampaign, AgentName, CampaignDefaults, ListCheck, TelephonyConfigs } from "#gateway/console/base/types.ts"
 import { CheckedList, type Listed, ListField } from "./List.tsx"
 import type { Settings } from "./limits.ts"
-import { newCalling, SettingsFields, settingsIn } from "./SettingsFields.tsx"
+import { callingOf, newCalling, SettingsFields, settingsIn } from "./SettingsFields.tsx"
 
 const settingsOf = ({
   concurrent_call_limit: limit,
@@ -61,11 +61,15 @@ interface OfferedProps {
 
 const New = ({ agents, configurations, defaults }: OfferedProps) => {
   const list = useSignal<Listed | undefined>(undefined)
-  const calling = useSignal(newCalling())
+  const hours = useSignal(newCalling())
+  // Apart, so that no hours of phones that do not ring are ever those of phones that do.
+  const simulatedHours = useSignal(callingOf(null))
   const agent = useSignal(agents[0] === undefined ? undefined : String(agents[0].id))
   const usual = configurations.find(({ is_default_outbound: isDefault }) => isDefault) ?? configurations[0]
   const telephony = useSignal(usual === undefined ? undefined : String(usual.id))
   const through = configurations.find(({ id }) => String(id) === telephony.value)
+  const isSimulated = through?.provider === "simulated"
+  const calling = isSimulated ? simulatedHours : hours
   const { check, fault } = useCheck(list.value?.sourceId, agent.value, telephony.value)
   const once = useOnce()
   const before = settingsOf(defaults)
@@ -101,7 +105,7 @@ const New = ({ agents, configurations, defaults }: OfferedProps) => {
           telephony.value = id
         }}
       />
-      <ListField list={list} agent={agent.value} isSimulated={through?.provider === "simulated"} />
+      <ListField list={list} agent={agent.value} isSimulated={isSimulated} />
       {fault.value === undefined ? null : <Fault>{fault.value}</Fault>}
       {check.value === undefined ? null : <CheckedList check={check.value} />}
       <SettingsFields before={before} calling={calling} contacts={check.value?.accepted} />
