@@ -46,6 +46,7 @@ t.test("given a campaign's limits, when its end is estimated", async (t) => {
   const night = schedule("UTC", [{ days: [0], from: "23:00", until: "24:00" }])
   t.equal(end(monday, 3600, { schedule_config: night }), "2026-12-01T00:00:00.000Z", "and to the end of a day")
   t.equal(end(monday, 100_000_000), undefined, "but nothing is said of more than a year")
+  t.equal(end(monday, 5), "2026-11-30T09:01:00.000Z", "not before a single call is over")
   t.equal(end(monday, 10, { atOnce: 0 }), undefined)
 })
 

@@ -60,7 +60,7 @@ interface Course extends Pick<Campaign, "schedule_config"> {
 export const endOf = ({ atOnce, callSeconds, contacts, from, perSecond, schedule_config: schedule }: Course): number | undefined => {
   const perMilli = Math.min(perSecond, atOnce / callSeconds) / 1000
   if (!(perMilli > 0)) return undefined
-  let left = contacts / perMilli
+  let left = Math.max(contacts / perMilli, callSeconds * 1000)
   for (const [start, end] of openings(schedule, from)) {
     if (start + left <= end) return start + left
     left -= end - start
