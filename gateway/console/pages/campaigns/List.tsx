@@ -4,7 +4,7 @@ import { ask, reasonOf, send } from "#gateway/console/base/api.ts"
 import { Fault } from "#gateway/console/base/Parts.tsx"
 import { type Column, Table } from "#gateway/console/base/Table.tsx"
 import type { ListCheck, UploadPlace } from "#gateway/console/base/types.ts"
-import { counted, figure, words } from "#gateway/console/base/words.ts"
+import { counted, words } from "#gateway/console/base/words.ts"
 
 /** A list that the engine has. */
 export interface Listed {
@@ -186,9 +186,9 @@ export const CheckedList = ({ check }: { readonly check: ListCheck }) => {
       <p class={check.is_accepted ? "good" : "bad"}>
         {check.is_accepted
           ? `${counted(accepted, "contact")} of ${counted(rows, "row")} can be called.`
-          : (refusal ?? "The list is refused.")}
+          : `${(refusal ?? "The list is refused").replace(/\.$/, "")}.`}
         {skipped === 0 ? "" : ` ${counted(skipped, "row")} without a number ${skipped === 1 ? "is" : "are"} left out.`}
-        {duplicates.total === 0 ? "" : ` ${figure(duplicates.total)} numbers are there more than once.`}
+        {duplicates.total === 0 ? "" : ` ${counted(duplicates.total, "number is", "numbers are")} there more than once.`}
       </p>
       {missing.length === 0 ? null : <p class="bad">The agent needs columns that the list has not: {missing.join(", ")}.</p>}
       {check.unused_columns.length === 0 ? null : (
