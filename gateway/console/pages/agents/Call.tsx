@@ -57,7 +57,7 @@ const Waits = ({ waits }: Pick<Standing, "waits">) =>
           <dt key={`${at}`}>{stage}</dt>
           <dd>
             <Bar label={`${Math.round(1000 * seconds)} ms`} share={seconds / Math.max(...waits.map(([, most]) => most))} />{" "}
-            {Math.round(1000 * seconds)} ms
+            {`${Math.round(1000 * seconds)}\u00a0ms`}
           </dd>
         </>
       ))}
