@@ -46,6 +46,10 @@ const dropping = (csv: string) => `(() => {
   document.querySelector(".drop").dispatchEvent(new DragEvent("drop", { dataTransfer: dragged, bubbles: true, cancelable: true }))
 })()`
 
+/** Expressions: what the plot looks like, and whether each of its curves is drawn. */
+const curves = `document.querySelector(".plot canvas").toDataURL()`
+const drawnCurves = `[...document.querySelectorAll(".legend button")].map((one) => one.ariaPressed)`
+
 /** What buttons that a member does not see would ask of the organization. */
 const notShown = [
   "POST telephony-configs",
@@ -330,7 +334,14 @@ t.test("given the settings of an organization in a browser", { skip }, async (t)
     await page.text(".head", /completed/)
     t.equal(emulator.log.count("originate"), before + 2, "then each is called once")
     await page.text(".long tbody", /reached[\s\S]*not reached/)
-    await page.text(".plot .u-legend", /answered\s*\d[\s\S]*busy or not answered\s*\d/)
+    await page.text(".legend", /answered\s*\d[\s\S]*busy or not answered\s*\d/)
+    const all = await page.evaluate(curves)
+    await press(page, "answered 1")
+    await untilTrue("a curve less", async () => (await page.evaluate(curves)) !== all)
+    await isAccessible(t, page, "a plot without one of its curves")
+    t.strictSame(await page.evaluate(drawnCurves), ["false", "true", "true", "true"], "then a curve can be left out")
+    await press(page, "answered 1")
+    t.strictSame(await page.evaluate(drawnCurves), ["true", "true", "true", "true"], "and drawn again")
     const report = await page.evaluate(`fetch(document.querySelector("main .choices a").href).then((answer) => answer.text())`)
     t.equal(String(report).trim().split("\n").length, 3, "and the report has a line for each call")
     await press(page, "+15550900101")

@@ -1,4 +1,5 @@
 /** Figures over time. */
+import { type Signal, useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import Curves from "uplot"
 import "uplot/dist/uPlot.min.css"
@@ -39,6 +40,9 @@ const steps = [1, 2, 5, 10, 30]
   )
 const LABEL_WIDTH = 64
 
+/** Between two labels of a value, because all of them are counts. */
+const wholeSteps = [1, 10, 100, 1000, 10_000, 100_000].flatMap((power) => [power, 2 * power, 5 * power])
+
 /** The time of the day, and the day in place of midnight. */
 const labelsIn = (timeZone: string | undefined) => {
   const zone = timeZone === undefined ? {} : { timeZone }
@@ -52,7 +56,7 @@ const labelsIn = (timeZone: string | undefined) => {
     })
 }
 
-/** A piece of the curve's line, as the background of its mark in the legend, because a mark's border knows fewer dashes. */
+/** A piece of the curve's line, as a background, because a border knows fewer dashes. */
 const sampleOf = (color: string, dash: ReadonlyArray<number> = [1, 0]): string => {
   const ends = dash.map((_, at) => dash.slice(0, at + 1).reduce((sum, length) => sum + length, 0))
   const stops = ends.map((end, at) => `${at % 2 === 0 ? color : "transparent"} ${ends[at - 1] ?? 0}px ${end}px`)
@@ -60,7 +64,7 @@ const sampleOf = (color: string, dash: ReadonlyArray<number> = [1, 0]): string =
 }
 
 /** Of the place that is pointed at, or the last that has any. */
-const placeOf = ({ curves }: PlotProps, pointedAt: number | null): number =>
+const placeOf = (curves: ReadonlyArray<Curve>, pointedAt: number | null): number =>
   pointedAt ??
   curves.reduce(
     (last, { values }) =>
@@ -71,40 +75,62 @@ const placeOf = ({ curves }: PlotProps, pointedAt: number | null): number =>
     0
   )
 
-/** `shown`: what the plot shows at present. */
-const optionsOf = (place: HTMLElement, shown: () => PlotProps): Curves.Options => {
-  const { curves } = shown()
+interface LegendProps extends Pick<PlotProps, "curves" | "times"> {
+  readonly hidden: Signal<ReadonlySet<string>>
+  readonly pointedAt: Signal<number | null>
+  readonly toggle: (name: string) => void
+}
+
+/** The values at one time; each curve can be left out of the plot. */
+const Legend = ({ curves, hidden, pointedAt, times, toggle }: LegendProps) => {
+  const place = placeOf(curves, pointedAt.value)
+  return (
+    <div class="choices legend">
+      <span>{moment(new Date(times[place] ?? 0).toISOString())}</span>
+      {curves.map(({ color, dash, name, values }) => (
+        <button key={name} type="button" aria-pressed={!hidden.value.has(name)} onClick={() => toggle(name)}>
+          <span class="mark" style={{ background: sampleOf(`var(${color})`, dash) }} /> {name} <strong>{figure(values[place] ?? 0)}</strong>
+        </button>
+      ))}
+    </div>
+  )
+}
+
+interface Looks {
+  readonly isHidden: (name: string) => boolean
+  readonly onPoint: (place: number | null) => void
+}
+
+const optionsOf = (place: HTMLElement, curves: ReadonlyArray<Curve>, { isHidden, onPoint }: Looks): Curves.Options => {
   const line = { stroke: colorAt(place, "--line"), width: 1 }
   const axis: Curves.Axis = { stroke: colorAt(place, "--ink"), grid: line, ticks: line }
   const zone = caller.value?.timezone ?? undefined
-  const timeOf = (at: number) => moment(new Date(at).toISOString())
   return {
     width: place.clientWidth,
     height: HEIGHT,
     ...(zone === undefined ? {} : { tzDate: (seconds: number) => Curves.tzDate(new Date(seconds * 1000), zone) }),
     axes: [
       { ...axis, incrs: steps, space: LABEL_WIDTH, values: labelsIn(zone) },
-      { ...axis, size: 48 }
+      { ...axis, incrs: wholeSteps, size: 48 }
     ],
-    legend: { markers: { width: 0, fill: (_, at) => sampleOf(colorAt(place, curves[at - 1]?.color ?? "--ink"), curves[at - 1]?.dash) } },
+    // Ours can be used with a keyboard.
+    legend: { show: false },
+    hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
     series: [
-      { label: "At", value: (_, __, ___, pointedAt) => timeOf(shown().times[placeOf(shown(), pointedAt)] ?? 0) },
-      ...curves.map(({ color: name, dash, name: label }, curve) => ({
-        label,
-        stroke: colorAt(place, name),
+      {},
+      ...curves.map(({ color, dash, name }) => ({
+        show: !isHidden(name),
+        stroke: colorAt(place, color),
         width: LINE_WIDTH,
-        value: (_: Curves, __: number, ___: number, pointedAt: number | null) =>
-          figure(shown().curves[curve]?.values[placeOf(shown(), pointedAt)] ?? 0),
         ...(dash === undefined ? {} : { dash: [...dash] })
       }))
     ]
   }
 }
 
-export const Plot = (props: PlotProps) => {
-  const { curves, label, times } = props
-  const shown = useRef(props)
-  shown.current = props
+export const Plot = ({ curves, label, times }: PlotProps) => {
+  const hidden = useSignal<ReadonlySet<string>>(new Set())
+  const pointedAt = useSignal<number | null>(null)
   const place = useRef<HTMLDivElement>(null)
   const drawn = useRef<Curves>(undefined)
   const lines = apart(
@@ -118,7 +144,12 @@ export const Plot = (props: PlotProps) => {
     const draw = () => {
       drawn.current?.destroy()
       drawn.current = new Curves(
-        optionsOf(current, () => shown.current),
+        optionsOf(current, curves, {
+          isHidden: (name) => hidden.peek().has(name),
+          onPoint: (at) => {
+            pointedAt.value = at
+          }
+        }),
         data,
         current
       )
@@ -136,5 +167,16 @@ export const Plot = (props: PlotProps) => {
     }
   }, [curves.map(({ name }) => name).join()])
   useEffect(() => drawn.current?.setData(data), [data])
-  return <div ref={place} class="plot" role="img" aria-label={label} />
+  const toggle = (name: string) => {
+    const others = [...hidden.peek()].filter((one) => one !== name)
+    const isShown = others.length < hidden.peek().size
+    hidden.value = new Set(isShown ? others : [...others, name])
+    drawn.current?.setSeries(curves.findIndex((curve) => curve.name === name) + 1, { show: isShown })
+  }
+  return (
+    <>
+      <div ref={place} class="plot" role="img" aria-label={label} />
+      <Legend curves={curves} times={times} hidden={hidden} pointedAt={pointedAt} toggle={toggle} />
+    </>
+  )
 }
