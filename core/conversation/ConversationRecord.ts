@@ -55,6 +55,8 @@ export class ConversationRecord {
   #events = 0
   #turn = 0
   #node: Pick<FeedbackEvent, "node_id" | "node_name"> = {}
+  /** When the first node was entered: the agent has said nothing before. */
+  #enteredAt = Number.NEGATIVE_INFINITY
   #digits = ""
   #isCallbackAgreed = false
   #gathered: JsonObject = {}
@@ -127,9 +129,11 @@ export class ConversationRecord {
     if (line === "") return []
     if (speaker === "user") this.#turn++
     if (!this.#options.keepsTranscript) return []
-    const payload = { text: line, timestamp: iso(at), end_timestamp: iso(until) }
-    if (speaker === "user") return this.#event("rtf-user-transcription", { ...payload, final: true }, at)
-    return this.#event("rtf-bot-text", payload, at)
+    // The clock of the line and that of the conversation are rounded apart.
+    const from = speaker === "user" ? at : Math.max(at, this.#enteredAt)
+    const payload = { text: line, timestamp: iso(from), end_timestamp: iso(until) }
+    if (speaker === "user") return this.#event("rtf-user-transcription", { ...payload, final: true }, from)
+    return this.#event("rtf-bot-text", payload, from)
   }
 
   #note(noted: ConversationNote, at: number): Entries {
@@ -137,6 +141,7 @@ export class ConversationRecord {
     switch (noted._tag) {
       case "NodeEntered":
         this.#node = { node_id: noted.node.id, node_name: noted.node.name }
+        if (noted.previous === undefined) this.#enteredAt = at
         return this.#event("rtf-node-transition", transitionOf(noted), at)
       case "ToolStarted": {
         const { arguments: given, id, name } = noted.call

@@ -28,6 +28,8 @@ interface Piece {
   readonly name: string
   readonly speech: Uint8Array
   readonly hooks: PieceHooks
+  /** When there was something to send. A frame that is late was due before that. */
+  readonly madeAt: number
   /** Where it ends in its utterance, in bytes. */
   readonly end: number
   hasBegun: boolean
@@ -110,6 +112,7 @@ export class Playout {
       name: String(++this.#names),
       speech,
       hooks,
+      madeAt: this.#now(),
       end: this.#end,
       hasBegun: false,
       startedAt: undefined,
@@ -245,7 +248,7 @@ export class Playout {
     piece.startedAt ??= now + (from - this.#at) / bytesPerMillis
     if (!piece.hasBegun) {
       piece.hasBegun = true
-      piece.hooks.begun?.(now)
+      piece.hooks.begun?.(Math.max(now, piece.madeAt))
     }
     const frame = this.#frame
     const at = this.#at

@@ -59,6 +59,18 @@ t.test("given a conversation, when its report is made, then it contains everythi
   })
 })
 
+t.test("given a greeting by a clock that was read a little earlier, when its report is made, then it follows its node", async (t) => {
+  const [entered, ...later] = conversationSoFar(true)
+  if (entered?._tag !== "Noted") throw new Error("the scene begins with a node")
+  const greeting: CallFact = { _tag: "Said", speaker: "assistant", text: "Hello.", at: entered.at - 0.4, until: entered.at + 900 }
+  const report = reportOf([entered, greeting, ...later])
+  t.strictSame(
+    report.events.slice(0, 2).map(({ type }) => type),
+    ["rtf-node-transition", "rtf-bot-text"]
+  )
+  t.match(report.transcript, /^\[2026-03-05T15:00:00\.000Z\] assistant: Hello\./)
+})
+
 t.test("given an organization without transcripts, when it is kept, then it has what was found out, but nothing said", async (t) => {
   const entries = JSON.stringify(entriesOf(conversationSoFar(true), false))
   const found = canaries.filter((word) => entries.includes(word))

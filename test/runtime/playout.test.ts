@@ -2,6 +2,7 @@
 import fc from "fast-check"
 import t from "tap"
 import type { MediaStream } from "#core/provider/Media.ts"
+import { Playout } from "#runtime/voice/Playout.ts"
 import { openLine } from "#runtime/voice/VoiceLine.ts"
 import { forAllOf } from "#test/support/forAll.ts"
 import { isNoise, type Loopback, loopback } from "#test/support/voiceScene.ts"
@@ -25,6 +26,16 @@ t.test("given a carrier that plays 60 ms late, when the agent is stopped, then e
   callee.talk(20)
   t.equal(played?.bytes, 10 * 160)
   t.strictSame(bytesOf(callee.heard), [...speech(20).subarray(0, 10 * 160)])
+})
+
+t.test("given a frame that is sent late, when its speech was made since it was due, then that began when it was made", async (t) => {
+  const playout = new Playout(() => 114)
+  const begun: Array<number> = []
+  playout.append(playout.epoch(), speech(5), { begun: (at) => begun.push(at) })
+  playout.take(100)
+  playout.append(playout.epoch(), speech(5, 1), { begun: (at) => begun.push(at) })
+  for (let due = 120; due <= 200; due += 20) playout.take(due)
+  t.strictSame(begun, [114, 200])
 })
 
 t.test("given a stopped utterance, when pieces of it arrive late, then they are dropped, and the next one is heard", async (t) => {
