@@ -3,6 +3,8 @@ import { Context, type Effect, Schema } from "effect"
 import type { RunNotFound } from "#core/run/Run.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { JsonObject } from "#core/Json.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import type { BrowserRun } from "./BrowserRun.ts"
 import type { BrowserRunTaken, RunOf } from "./BrowserBeginning.ts"
 import type { ConcurrencyExhausted, MediaExhausted } from "./Dialer.ts"
 
@@ -42,6 +44,8 @@ export interface FirstOffer {
 export class BrowserCalls extends Context.Service<
   BrowserCalls,
   {
+    /** The page of this new run will call soon: its agent gets its voice ready, as while a phone rings. Returns at once. */
+    readonly expect: (organizationId: OrganizationId, run: BrowserRun) => Effect.Effect<void>
     /** Begins the run's only call. Its connection comes up later. */
     readonly begin: (
       run: RunOf,

@@ -1,6 +1,7 @@
 /** Calls from a browser: POST /api/v1/workflow/{workflow_id}/runs, /api/v1/ws/signaling, /api/v1/turn/credentials. */
 import { Clock, Effect } from "effect"
 import Type from "typebox"
+import { BrowserCalls } from "#core/call/BrowserCalls.ts"
 import { BrowserRuns } from "#core/call/BrowserRuns.ts"
 import { TurnServers } from "#core/call/TurnServers.ts"
 import { NotFound, UpgradeRequired } from "#gateway/request/Refusal.ts"
@@ -28,6 +29,8 @@ export const browserCallRoutes = tagged(
       errors: ["NotFound", "AgentArchived", "AgentUnpublished"],
       handle: ({ body: { name }, caller, params }) =>
         BrowserRuns.use((_) => _.create(caller.organizationId, { agentId: params.workflow_id, name })).pipe(
+          // An engine that may make no calls has no voice to get ready.
+          Effect.tap((run) => Effect.ignoreCause(BrowserCalls.use((_) => _.expect(caller.organizationId, run)))),
           Effect.map(createdRun),
           Effect.catchTag("AgentNotFound", ({ id }) => Effect.fail(new NotFound({ detail: `Workflow with ID ${id} not found` })))
         )

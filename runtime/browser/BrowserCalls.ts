@@ -18,6 +18,7 @@ import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { BrowserTrunk } from "./BrowserTrunk.ts"
+import { makeExpecting } from "./expecting.ts"
 
 /** When a client may try again after all audio capacity was in use. */
 const MEDIA_AGAIN_SECONDS = 5
@@ -49,6 +50,7 @@ export const layer = Layer.effect(
       supervisor: yield* CallSupervisor
     }
     return {
+      expect: yield* makeExpecting,
       // A page that is closed meanwhile must not leave behind a slot, or an attempt without a call.
       begin: Effect.fn("BrowserCalls.begin")((run, offer, page) =>
         Effect.uninterruptibleMask((restore) => begin(services, run, offer, page, restore))

@@ -64,7 +64,7 @@ export const makeOpenings = Effect.gen(function* () {
   const openingIn = ({ later, known, plan }: PlannedTalk) =>
     later === undefined ? Effect.map(Clock.currentTimeMillis, (now) => plannedOpening({ plan, now }, known)) : Effect.undefined
 
-  const warm = ({ conversation, voice }: VoicePlan) =>
+  const warm = ({ conversation, voice }: Pick<VoicePlan, "conversation" | "voice">) =>
     Effect.flatMap(openingIn(conversation), (opening) => {
       const sentences = opening?.greeting === "" ? [] : sentencesOf(plainSpeech(opening?.greeting ?? ""))
       const isSilent = opening?.greeting === "" && conversation.hearing === undefined

@@ -20,8 +20,8 @@ export class VoiceAgent extends Context.Service<
      * callees would hear nothing. Never true for a campaign whose greetings are all cached, and never permanently true.
      */
     readonly isCrowdedBy: (campaignId: CampaignId) => boolean
-    /** Called when the call is dialed: gets the voice ready if the greeting needs one. Returns at once. */
-    readonly warm: (plan: VoicePlan) => Effect.Effect<void>
+    /** Called when the call is dialed, or expected: gets the voice ready if the greeting needs one. Returns at once, and costs nothing. */
+    readonly warm: (plan: Pick<VoicePlan, "conversation" | "voice">) => Effect.Effect<void>
     /**
      * Called while the phone rings: has the greeting synthesized or decoded, so that it starts with the first frame. Never fails, and may be
      * skipped. An interrupt drops the pieces that have not been started.

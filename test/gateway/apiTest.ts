@@ -260,7 +260,7 @@ export const openApi = async (
     return [ours, others] as const
   })
   const dialed: Array<SingleCall> = []
-  const browsers: FakeBrowsers = { begun: [], refusal: undefined }
+  const browsers: FakeBrowsers = { begun: [], expected: [], refusal: undefined }
   const health = { isStopHeard: true, isUp: true }
   const files = Files.layerLocal(folder)
   const fileStore = Layer.unwrap(Effect.map(Files, FileStore.layerOf)).pipe(Layer.provide(files))

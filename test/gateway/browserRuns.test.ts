@@ -1,6 +1,7 @@
 /** The runs of calls from a browser, before they begin. */
 import { Layer } from "effect"
 import t from "tap"
+import { BrowserCallRefused } from "#core/call/BrowserCalls.ts"
 import { TurnServers } from "#core/call/TurnServers.ts"
 import { bodyOf, graph, openApi } from "./apiTest.ts"
 
@@ -9,7 +10,7 @@ const turnServers = {
   isSet: true,
   credentials: (user: string, now: number) => (now > 0 && turnServers.isSet ? { ...turn, username: user } : undefined)
 }
-const { ask, askAsOther, makeAgent, makeKey, organizationId, sql } = await openApi(t, Layer.succeed(TurnServers, turnServers))
+const { ask, askAsOther, browsers, makeAgent, makeKey, organizationId, sql } = await openApi(t, Layer.succeed(TurnServers, turnServers))
 
 const wanted = { mode: "smallwebrtc", name: "WR-9075" }
 const pathOf = (agent: { readonly id: number }) => `/workflow/${agent.id}/runs`
@@ -26,6 +27,19 @@ t.test("given an agent with a draft, when a run is created, then it is of the dr
   const run = bodyOf(await ask("GET", `${pathOf(agent)}/${made.id}`))
   t.match(run, { mode: "smallwebrtc", call_type: "inbound", is_completed: false, initial_context })
 })
+
+t.test(
+  "given an agent, when a run is created, then its call is expected; and if nobody can expect it, there is a run all the same",
+  async (t) => {
+    const agent = await makeAgent()
+    const first = bodyOf(await ask("POST", pathOf(agent), wanted))
+    browsers.refusal = new BrowserCallRefused({ reason: "not here" })
+    const second = await ask("POST", pathOf(agent), wanted)
+    browsers.refusal = undefined
+    t.equal(second.status, 200)
+    t.strictSame(browsers.expected.slice(-2), [first["id"], bodyOf(second)["id"]])
+  }
+)
 
 t.test("given variables that say so, then the call counts as outbound", async (t) => {
   const agent = await makeAgent(graph, { template_context_variables: { direction: "outbound" } })

@@ -1,11 +1,15 @@
 /** The port that makes the calls of browsers, as tests of the gateway have it: it notes what pages say. */
 import { Effect, Layer } from "effect"
 import type { RunOf } from "#core/call/BrowserBeginning.ts"
+import type { BrowserRun } from "#core/call/BrowserRun.ts"
 import { BrowserCalls, type BrowserPage, type FirstOffer } from "#core/call/BrowserCalls.ts"
+import type { OrganizationId, RunId } from "#core/Id.ts"
 import { LiveFeedback } from "#core/run/LiveFeedback.ts"
 import type { FeedbackEvent } from "#core/run/RunRecord.ts"
 
 export interface FakeBrowsers {
+  /** The runs of which calls are expected. */
+  readonly expected: Array<RunId>
   readonly begun: Array<{
     readonly run: RunOf
     readonly offer: FirstOffer
@@ -22,6 +26,11 @@ export const browserCalls = (browsers: FakeBrowsers) =>
   Layer.effect(
     BrowserCalls,
     Effect.map(LiveFeedback, (feedback) => ({
+      expect: (_: OrganizationId, run: BrowserRun) =>
+        Effect.suspend(() => {
+          browsers.expected.push(run.id)
+          return browsers.refusal === undefined ? Effect.void : Effect.die("This engine does not decide")
+        }),
       begin: (run: RunOf, offer: FirstOffer, page: BrowserPage) =>
         Effect.suspend(() => {
           if (browsers.refusal !== undefined) return Effect.fail(browsers.refusal)
