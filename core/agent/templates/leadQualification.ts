@@ -6,7 +6,7 @@ export const leadQualification = {
   description:
     "Calls somebody who asked for information, learns need, time frame and budget, and arranges that a person calls back. Contacts bring first_name, company and product.",
   createdAt: "2026-08-01T00:00:00.000Z",
-  sampleContext: { first_name: "Ada", company: "Acme", product: "solar panels" },
+  sampleContext: { first_name: "Ada", company: "Acme", product: "our alarm system" },
   definition: graph(
     [
       node("global", "globalNode", [-1, 0], {
