@@ -89,19 +89,14 @@ const Legend = ({ curves, hidden, pointedAt, times, toggle }: LegendProps) => {
       <span>{moment(new Date(times[place] ?? 0).toISOString())}</span>
       {curves.map(({ color, dash, name, values }) => (
         <button key={name} type="button" aria-pressed={!hidden.value.has(name)} onClick={() => toggle(name)}>
-          <span class="mark" style={{ background: sampleOf(`var(${color})`, dash) }} /> {name} <strong>{figure(values[place] ?? 0)}</strong>
+          <span class="mark" style={{ background: sampleOf(`var(${color})`, dash) }} /> {name} {figure(values[place] ?? 0)}
         </button>
       ))}
     </div>
   )
 }
 
-interface Looks {
-  readonly isHidden: (name: string) => boolean
-  readonly onPoint: (place: number | null) => void
-}
-
-const optionsOf = (place: HTMLElement, curves: ReadonlyArray<Curve>, { isHidden, onPoint }: Looks): Curves.Options => {
+const optionsOf = (place: HTMLElement, curves: ReadonlyArray<Curve>, onPoint: (place: number | null) => void): Curves.Options => {
   const line = { stroke: colorAt(place, "--line"), width: 1 }
   const axis: Curves.Axis = { stroke: colorAt(place, "--ink"), grid: line, ticks: line }
   const zone = caller.value?.timezone ?? undefined
@@ -118,8 +113,7 @@ const optionsOf = (place: HTMLElement, curves: ReadonlyArray<Curve>, { isHidden,
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
     series: [
       {},
-      ...curves.map(({ color, dash, name }) => ({
-        show: !isHidden(name),
+      ...curves.map(({ color, dash }) => ({
         stroke: colorAt(place, color),
         width: LINE_WIDTH,
         ...(dash === undefined ? {} : { dash: [...dash] })
@@ -133,24 +127,24 @@ export const Plot = ({ curves, label, times }: PlotProps) => {
   const pointedAt = useSignal<number | null>(null)
   const place = useRef<HTMLDivElement>(null)
   const drawn = useRef<Curves>(undefined)
+  // What is left out takes no room: the others need not be apart from it.
   const lines = apart(
-    curves.map(({ values }) => values),
+    curves.map(({ name, values }) => (hidden.value.has(name) ? values.map(() => null) : values)),
     APART
   )
   const data: Curves.AlignedData = [times.map((at) => at / 1000), ...lines.map((values) => [...values])]
+  const latest = useRef(data)
+  latest.current = data
   useEffect(() => {
     const { current } = place
     if (current === null) return
     const draw = () => {
       drawn.current?.destroy()
       drawn.current = new Curves(
-        optionsOf(current, curves, {
-          isHidden: (name) => hidden.peek().has(name),
-          onPoint: (at) => {
-            pointedAt.value = at
-          }
+        optionsOf(current, curves, (at) => {
+          pointedAt.value = at
         }),
-        data,
+        latest.current,
         current
       )
     }
@@ -168,10 +162,9 @@ export const Plot = ({ curves, label, times }: PlotProps) => {
   }, [curves.map(({ name }) => name).join()])
   useEffect(() => drawn.current?.setData(data), [data])
   const toggle = (name: string) => {
-    const others = [...hidden.peek()].filter((one) => one !== name)
-    const isShown = others.length < hidden.peek().size
-    hidden.value = new Set(isShown ? others : [...others, name])
-    drawn.current?.setSeries(curves.findIndex((curve) => curve.name === name) + 1, { show: isShown })
+    const others = new Set(hidden.peek())
+    if (!others.delete(name)) others.add(name)
+    hidden.value = others
   }
   return (
     <>
