@@ -317,7 +317,8 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   SignupDisabled: [403, () => "Signup is disabled"],
   SignupRefused: [
     403,
-    () => "Signup was refused: it requires the set-up code that the engine printed last or an invitation for this address, and an existing account requires its password"
+    () =>
+      "Signup was refused: it requires the set-up code that the engine printed last or an invitation for this address, and an existing account requires its password"
   ],
   SourceNotFound: [400, ({ sourceId }) => `Failed to access CSV file: ${sourceId}`],
   SourceRefused: [400, ({ reason }) => reason],
