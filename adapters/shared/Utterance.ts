@@ -8,7 +8,7 @@ import { encodeSample, frameMillis, frameSize } from "#core/audio/Mulaw.ts"
 import { levelOf } from "#core/audio/PcmFrame.ts"
 
 /** The callee's audio from the first to the last voice, in 8 kHz mu-law; its times are those of the session. */
-interface Heard {
+export interface Heard {
   readonly audio: Uint8Array
   readonly fromMillis: number
   readonly untilMillis: number
@@ -35,8 +35,22 @@ export interface Utterance {
   readonly audio: (span: Span) => Uint8Array
   /** Takes what was said; undefined if there was no voice since this was last called. */
   readonly heard: () => Heard | undefined
-  /** Forgets the audio that was heard last, because it was understood. What was said since then is kept. */
-  readonly forget: () => void
+  /** Forgets this audio, because it was understood. What was said since then is kept, even if it has been taken. */
+  readonly forget: (heard: Heard) => void
+}
+
+/** What has been heard beyond an earlier part of it that was understood only after this was taken, so that nothing is understood twice. */
+export const beyond = (heard: Heard, understood: Heard | undefined): Heard => {
+  const { span } = heard
+  if (understood === undefined || understood.span.until <= span.from || understood.span.until >= span.until) return heard
+  const rest = { from: understood.span.until, until: span.until }
+  return {
+    ...heard,
+    span: rest,
+    audio: heard.audio.subarray((rest.from - span.from) * frameSize),
+    fromMillis: rest.from * frameMillis,
+    voicedMillis: Math.max(0, heard.voicedMillis - understood.voicedMillis)
+  }
 }
 
 const leadFrames = 160 / frameMillis
@@ -62,6 +76,8 @@ export const makeUtterance = (keptMillis = 10_000): Utterance => {
   let loudness = 0
   /** The first voice since the utterance was last taken. */
   let newest: number | undefined
+  /** The end of what was taken last. */
+  let taken = 0
   /** Undefined without voice. */
   const span = (): Span | undefined =>
     first === undefined
@@ -85,8 +101,7 @@ export const makeUtterance = (keptMillis = 10_000): Utterance => {
       if (gate.push(level)) {
         if (first === undefined || now - last > longestPauseFrames) {
           first = now
-          voiced = 0
-          loudness = 0
+          voiced = loudness = 0
         }
         voiced++
         loudness += level
@@ -102,6 +117,7 @@ export const makeUtterance = (keptMillis = 10_000): Utterance => {
       const whole = span()
       if (whole === undefined || first === undefined || newest === undefined) return undefined
       newest = undefined
+      taken = whole.until
       return {
         span: whole,
         audio: copy(whole),
@@ -111,8 +127,9 @@ export const makeUtterance = (keptMillis = 10_000): Utterance => {
         overNoise: 20 * Math.log10(loudness / Math.max(1, voiced) / Math.max(1, gate.noise()))
       }
     },
-    forget: () => {
-      first = newest
+    forget: ({ span: { until } }) => {
+      if (until >= taken) first = newest
+      else if (first !== undefined && first < until) first = until
     }
   }
 }

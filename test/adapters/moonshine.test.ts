@@ -1,5 +1,5 @@
 /** Moonshine with a real model: processes that die, a model that is not there, noise, and speech without an end. */
-import { Effect, Exit, Fiber, type Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, type Scope } from "effect"
 import { readFile } from "node:fs/promises"
 import t, { type Test } from "tap"
 import { hello, yes } from "#adapters/simulated/spokenWords.ts"
@@ -110,6 +110,64 @@ t.test("given no model, then a call without a recognizer may try again, and know
   const recognizer = moonshine({ transcriber, model: "tiny", languages: ["en"], unready: () => "it is being fetched" })
   const error = await runLive(Effect.flip(recognizer.open(hints, () => {})))
   t.match(error, { isRetryable: true, message: "it is being fetched" })
+})
+
+t.test("given a callee who goes on while what they have said is transcribed", async (t) => {
+  const [first, second] = ["I will call you back.", "Tomorrow at noon."].map((text) => encode(keptSpeech("slt", text)))
+  /** Part of each of them, which is in a request if it is transcribed there. */
+  const partsIn = (audio: Uint8Array) =>
+    [first, second].map((said = new Uint8Array()) =>
+      Buffer.from(audio).includes(Buffer.from(said.subarray(said.length / 2, said.length / 2 + frameSize)))
+    )
+  /** What each request has of both, if the first one is understood or is not. */
+  const requested = (text: string) =>
+    runLive(
+      Effect.gen(function* () {
+        const requests: Array<ReadonlyArray<boolean>> = []
+        const [isBusy, isDone] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const transcription = (text: string) => ({ text, tokens: 1, nearest: undefined, residentBytes: 0 })
+        const transcriber: Transcriber = {
+          transcribe: Effect.fnUntraced(function* ({ audio }) {
+            requests.push(partsIn(audio))
+            if (requests.length > 1) return transcription("noon")
+            yield* Deferred.succeed(isBusy, undefined)
+            yield* Deferred.await(isDone)
+            return transcription(text)
+          }),
+          glimpse: () => Effect.undefined,
+          warm: Effect.void,
+          depth: () => 0,
+          pids: () => []
+        }
+        const { answered, hears, session } = yield* listening(transcriber)
+        hears(samplesOf(nothing(400)))
+        for (const said of [first, second]) {
+          hears(decode(said ?? new Uint8Array()))
+          hears(samplesOf(nothing(400)))
+          session.finalize()
+          yield* Deferred.await(isBusy)
+        }
+        yield* Deferred.succeed(isDone, undefined)
+        yield* answered(2)
+        return requests
+      })
+    )
+  t.strictSame(
+    await requested("call you"),
+    [
+      [true, false],
+      [false, true]
+    ],
+    "then nothing that was understood is transcribed again"
+  )
+  t.strictSame(
+    await requested(""),
+    [
+      [true, false],
+      [true, true]
+    ],
+    "then what was not understood is"
+  )
 })
 
 heard("given ten seconds of noise on the line, half of it with bursts, then no word is heard", function* (t) {

@@ -1,6 +1,6 @@
 /** A recognizer that transcribes whatever callees say, on this machine. Where answers are expected, it finds them in what sounds like them. */
 import { Effect, Fiber, FiberSet } from "effect"
-import { makeUtterance, type Utterance } from "#adapters/shared/Utterance.ts"
+import { beyond, type Heard, makeUtterance, type Utterance } from "#adapters/shared/Utterance.ts"
 import { ModelError } from "#core/model/LanguageModel.ts"
 import type { RecognizerEvent, RecognizerHints, SpeechToText } from "#core/model/SpeechToText.ts"
 import { type Reading, readingOf } from "./Reading.ts"
@@ -24,8 +24,6 @@ const longestMillis = 20_000
 const shortMillis = 1200
 /** Once a callee has spoken for so long, what they have said so far is looked at: it may interrupt the agent. */
 const glimpsedMillis = [600, 1400]
-
-type Heard = NonNullable<ReturnType<Utterance["heard"]>>
 
 const understands = (languages: ReadonlyArray<string> | undefined, language: string): boolean =>
   languages === undefined || languages.includes(language.toLowerCase().split("-")[0] ?? "")
@@ -98,23 +96,29 @@ export const moonshine = ({ languages, model, transcriber, unready }: MoonshineO
     let hints: RecognizerHints = first
     /** The previous transcription, so that answers come in order. */
     let before: Fiber.Fiber<void> | undefined
+    /** What was understood last. */
+    let understood: Heard | undefined
 
     const tell = (event: RecognizerEvent) => Effect.sync(() => void (isOpen && emit(event)))
-    const transcribed = (heard: Heard | undefined, isForced: boolean) => {
-      if (heard === undefined) return isForced ? tell(nothingSaid) : Effect.void
-      const { audio, voicedMillis } = heard
-      return transcriber.transcribe(requestOf(audio, voicedMillis, hints)).pipe(
-        Effect.flatMap((transcription) => {
-          const reading = readingOf(transcription, voicedMillis)
-          if (!reading.isUnclear) utterance.forget()
-          return tell(finalOf(reading, heard, isForced))
-        }),
-        // Only this utterance is lost, and the callee is asked to repeat it.
-        Effect.catch(({ reason }) =>
+    const transcription = Effect.fnUntraced(
+      function* (heard: Heard, isForced: boolean, expected: RecognizerHints) {
+        const rest = beyond(heard, understood)
+        const { audio, voicedMillis } = rest
+        const reading = readingOf(yield* transcriber.transcribe(requestOf(audio, voicedMillis, expected)), voicedMillis)
+        if (!reading.isUnclear) {
+          understood = heard
+          if (isForced) utterance.forget(heard)
+        }
+        yield* tell(finalOf(reading, rest, isForced))
+      },
+      // Only this utterance is lost, and the callee is asked to repeat it.
+      (transcribing, heard, isForced) =>
+        Effect.catch(transcribing, ({ reason }) =>
           Effect.andThen(Effect.logWarning("speech was not recognized", { reason }), tell(finalOf(unclear, heard, isForced)))
         )
-      )
-    }
+    )
+    const transcribed = (heard: Heard | undefined, isForced: boolean) =>
+      heard !== undefined ? transcription(heard, isForced, hints) : isForced ? tell(nothingSaid) : Effect.void
     const glimpses = makeGlimpses(utterance, (audio, voicedMillis, isStale) => {
       const seen = Effect.flatMap(transcriber.glimpse(requestOf(audio, voicedMillis, hints)), (transcription) => {
         const text = transcription === undefined || isStale() ? "" : readingOf(transcription, voicedMillis).text
@@ -124,9 +128,10 @@ export const moonshine = ({ languages, model, transcriber, unready }: MoonshineO
     })
     const take = (isForced: boolean): void => {
       glimpses.reset()
-      const [taken, earlier] = [transcribed(utterance.heard(), isForced), before]
+      const heard = utterance.heard()
+      const [taken, earlier] = [transcribed(heard, isForced), before]
       // What goes on for this long is not transcribed again, even if it was not understood.
-      if (!isForced) utterance.forget()
+      if (!isForced && heard !== undefined) utterance.forget(heard)
       before = run(Effect.andThen(earlier === undefined ? Effect.void : Fiber.await(earlier), taken))
     }
     return {

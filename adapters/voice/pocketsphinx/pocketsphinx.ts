@@ -66,7 +66,7 @@ export const pocketsphinx = (recognition: Recognition): SpeechToText => ({
       return answerOf(recognition, asked, { audio, grammar: expected }).pipe(
         Effect.flatMap(({ hypothesis }) => {
           if (hypothesis === undefined || hypothesis.scorePerFrame < leastScorePerFrame(overNoise)) return tell(unclear)
-          utterance.forget()
+          utterance.forget(heard)
           return tell([finalOf(hypothesis.text, fromMillis, untilMillis, confidenceOf(hypothesis.scorePerFrame))])
         }),
         // Only this utterance is lost, and the callee is asked to repeat it.
