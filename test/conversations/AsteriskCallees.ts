@@ -66,6 +66,12 @@ export class AsteriskCallees {
     for (const { leg } of this.#calls.values()) leg?.drop()
   }
 
+  hangUp(number: string): void {
+    for (const [id, call] of this.#calls) {
+      if (call.number === number && !call.hasEnded) this.#ask("DELETE", `/channels/${id}`).catch((error) => this.faults.push(String(error)))
+    }
+  }
+
   #take({ args = [], channel, type }: AriEvent): void {
     const id = channel?.id ?? ""
     const [from, number] = args

@@ -2,7 +2,9 @@
 import type { Test } from "tap"
 import type { JsonObject } from "#core/Json.ts"
 import { makeTalker, type Move, type Talker, type Utterance } from "#test/emulators/shared/Talker.ts"
-import { type Run, until, World, type WorldOptions } from "#test/support/engine.ts"
+import { type Run, until, type World, type WorldOptions } from "#test/support/engine.ts"
+import type { Sounds } from "#test/support/recordedCall.ts"
+import { openTransports, type Through, type Transport } from "./transports.ts"
 
 /** Stands for a hangup instead of an answer. */
 export const hangsUp = "hangs up"
@@ -68,32 +70,56 @@ interface Setting {
   readonly definition: JsonObject | undefined
   readonly configurations: object
   readonly callees: ReadonlyMap<string, Answers>
+  /** What calls may go through; by default the first. */
+  readonly through?: ReadonlyArray<Transport>
+}
+
+/** Everything is by the callee's number. */
+interface Callees {
+  readonly callees: ReadonlyMap<string, Callee>
+  readonly talkers: Map<string, Talker>
+  readonly sounds: Map<string, Sounds>
+}
+
+/** Makes the callees at a far end speak, and keeps what they hear and say. */
+const speakThrough = ({ hangUp, log }: Through, { callees, sounds, talkers }: Callees): void => {
+  log.talkerFor = (channelId) => {
+    const number = log.of(channelId)[0]?.number ?? ""
+    const callee = callees.get(number)
+    if (callee === undefined) return undefined
+    const talker = makeTalker(movesOf(callee), { press: () => {}, hangUp: () => hangUp(number) })
+    const { heard, said }: Sounds = { heard: [], said: [] }
+    talkers.set(number, talker)
+    sounds.set(number, { heard, said })
+    const next: Talker["next"] = (frame) => {
+      if (frame !== undefined) heard.push(Buffer.from(frame))
+      const says = talker.next(frame)
+      said.push(says)
+      return says
+    }
+    return { next }
+  }
 }
 
 export const openConversations = async (t: Test, setting: Setting, options: Pick<WorldOptions, "environment" | "folder">) => {
-  const world = await World.open(t, { ...options, emulator: { ringMillis: 200, talkMillis: 600_000 } })
-  const { api, emulator } = world
-  emulator.letTalk(true)
-  const callees = new Map([...setting.callees].map(([number, answers]): [string, Callee] => [number, { answers, lines: [] }]))
+  const { callees: answers, through: names = ["emulated asterisk"] } = setting
+  const { through, world } = await openTransports(t, names, { ...options, environment: { RECORDINGS: "on", ...options.environment } })
+  const callees = new Map([...answers].map(([number, answers]): [string, Callee] => [number, { answers, lines: [] }]))
   listen(t, world, callees)
+  const sounds = new Map<string, Sounds>()
   const talkers = new Map<string, Talker>()
-  emulator.log.talkerFor = (channelId) => {
-    const number = emulator.log.of(channelId)[0]?.number ?? ""
-    const callee = callees.get(number)
-    if (callee === undefined) return undefined
-    const talker = makeTalker(movesOf(callee), { press: () => {}, hangUp: () => emulator.hangUp(number) })
-    talkers.set(number, talker)
-    return talker
-  }
+  for (const end of through.values()) speakThrough(end, { callees, sounds, talkers })
   /** Creates an agent with this graph, and these settings. */
   const agentWith = async (configurations: object) => {
     const created = { name: "Conversations", workflow_definition: setting.definition }
-    const { body } = await api.ask("POST", "/workflow/create/definition", created)
+    const { body } = await world.api.ask("POST", "/workflow/create/definition", created)
     const agent = body as { readonly id: number; readonly workflow_uuid: string } // the reply to the creation
-    t.match(await api.ask("PUT", `/workflow/${agent.id}`, { workflow_configurations: configurations }), { status: 200 })
+    t.match(await world.api.ask("PUT", `/workflow/${agent.id}`, { workflow_configurations: configurations }), { status: 200 })
     return {
-      call: async (phone_number: string, initial_context: JsonObject = {}): Promise<number> => {
-        const { body } = await world.api.ask("POST", `/public/agent/workflow/${agent.workflow_uuid}`, { phone_number, initial_context })
+      call: async (phone_number: string, initial_context: JsonObject = {}, name = names[0]): Promise<number> => {
+        const { telephony_configuration_id } = through.get(name ?? "emulated asterisk") ?? {}
+        const asked = { phone_number, initial_context, telephony_configuration_id }
+        const { body } = await world.api.ask("POST", `/public/agent/workflow/${agent.workflow_uuid}`, asked)
         return (body as { readonly workflow_run_id: number }).workflow_run_id // the reply to the request for a call
       },
       ended: (id: number) =>
@@ -106,8 +132,15 @@ export const openConversations = async (t: Test, setting: Setting, options: Pick
   return {
     ...(await agentWith(setting.configurations)),
     agentWith,
+    letRing: (on: boolean) => {
+      for (const { lives } of through.values()) lives.letRing(on)
+    },
     linesTo: (number: string) => callees.get(number)?.lines ?? [],
+    /** How often any phone was called. */
+    originated: () => [...through.values()].reduce((sum, { log }) => sum + log.count("originate"), 0),
+    sounds,
     talkers,
+    through,
     world
   }
 }

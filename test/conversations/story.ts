@@ -12,7 +12,7 @@ import { makeMouth, type SpokenUtterance } from "#test/support/utterances.ts"
 import { calleesOf, isUnforeseen, sentencesOf } from "./callees.ts"
 import { orderAgent } from "./graph.ts"
 import { type AgentLine, ScriptedCallee } from "./ScriptedCallee.ts"
-import { openTransport, type Through, type Transport } from "./transports.ts"
+import { openTransports, type Through, type Transport } from "./transports.ts"
 
 /** The share of calls that must end at the right node with the right variables. */
 const leastShare = 0.995
@@ -100,7 +100,7 @@ const spokenBy = (sentences: ReadonlyArray<string>, pauseMillis: number | undefi
 }
 
 /** Calls all callees at once, and returns the runs by number. Nobody answers before all are called. */
-const callAll = async ({ lives, log, world }: Through, numbers: ReadonlyArray<string>): Promise<ReadonlyMap<string, Run>> => {
+const callAll = async (world: World, { lives, log }: Through, numbers: ReadonlyArray<string>): Promise<ReadonlyMap<string, Run>> => {
   const { api } = world
   const agent = await createAgent(world)
   const campaigns: Array<number> = []
@@ -122,7 +122,7 @@ export const converse = async (t: Test, { calls, pauseMillis, seed, transport }:
   const scripts = calleesOf(calls, seed)
   const spoken = spokenBy(sentencesOf(scripts), pauseMillis)
   const folder = t.testdir({})
-  const through = await openTransport(t, transport, {
+  const { through, world } = await openTransports(t, [transport], {
     folder,
     environment: {
       ...installRecognizer(folder, { callees: spoken }),
@@ -130,12 +130,14 @@ export const converse = async (t: Test, { calls, pauseMillis, seed, transport }:
       RING_TIMEOUT: String(longestRingSeconds)
     }
   })
-  const { faults, log, world } = through
+  const farEnd = through.get(transport)
+  if (farEnd === undefined) throw new Error(`no transport ${transport}`)
+  const { faults, log } = farEnd
   const numbers = numbersOf(calls, ["11"])
   const callees = new Map(scripts.map((script, at) => [numbers[at] ?? "", new ScriptedCallee(script, spoken)]))
   log.talkerFor = (channelId) => callees.get(log.of(channelId)[0]?.number ?? "")?.talker
   listen(t, world, callees)
-  const runs = await callAll(through, numbers)
+  const runs = await callAll(world, farEnd, numbers)
 
   const wrong = [...callees].flatMap(([number, callee]) => faultOf(callee, number, runs.get(number), log) ?? [])
   const turns = [...callees.values()].map(({ talker }) => talker.turns)

@@ -84,7 +84,7 @@ t.test("given callees who speak, when an agent that hears reminds them, then eac
     configurations: { max_user_idle_timeout: 60 },
     callees: new Map(stories.map((story, at) => [numbers[at] ?? "", answering(story)]))
   }
-  const { call, ended, talkers, world } = await openConversations(t, setting, {
+  const { call, ended, originated, talkers, world } = await openConversations(t, setting, {
     environment: { POCKETSPHINX_DIR: pocketsphinxRoot, PRICES_FILE: priceFile(t) }
   })
   // One after another, so that a busy machine has to recognize the speech of only one call.
@@ -106,7 +106,7 @@ t.test("given callees who speak, when an agent that hears reminds them, then eac
       "and what that cost, with the installation's price of the voice"
     )
   }
-  t.equal(world.emulator.log.count("originate"), numbers.length)
+  t.equal(originated(), numbers.length)
   const { values } = parse(await (await fetch(`${world.engine.url}/metrics`)).text())
   const isCounted = (beginning: string) => [...values].some(([name, value]) => name.startsWith(beginning) && value > 0)
   for (const stage of Object.keys(waitedFor.conversation.latency_seconds))

@@ -1,7 +1,7 @@
 /**
  * Conversations of agents that hear, think and speak with hosted services, all of which fail once: the recognizer's connection breaks in the middle of an
- * answer, the voice refuses a sentence, and the model is overloaded. The callees talk over one question. Their words, the path and the variables are those
- * of a call without faults.
+ * answer, the voice refuses a sentence, and the model is overloaded. The callees, at an Asterisk and at a carrier, talk over one question. Their words, the
+ * path and the variables are those of a call without faults.
  */
 import t from "tap"
 import type { JsonObject } from "#core/Json.ts"
@@ -16,6 +16,8 @@ import { ScribeEmulator } from "#test/emulators/elevenlabs/ScribeEmulator.ts"
 import { json } from "#test/emulators/shared/ModelEmulator.ts"
 import { VoiceEmulator } from "#test/emulators/voices/VoiceEmulator.ts"
 import { numbersOf, type Run } from "#test/support/engine.ts"
+import { watchLateness } from "#test/support/lateness.ts"
+import { judgeRecording } from "#test/support/recordedCall.ts"
 import { untilTrue } from "#test/support/until.ts"
 import { makeMouth } from "#test/support/utterances.ts"
 
@@ -30,6 +32,10 @@ const agents = [
   { ears: new TranscriptionEmulator(), hears: ["openai", "", "http"], brain: "openai", voice: { provider: "deepgram" }, path: "" }
 ] as const
 
+/** They are called through both by turns. */
+const through = ["emulated asterisk", "twilio"] as const
+const throughOf = (at: number) => through[at % through.length]
+
 type Ears = (typeof agents)[number]["ears"]
 /** What breaks while `brokenAt` is said. Services that are sent whole utterances refuse two requests instead. */
 const breakOff = (ears: Ears): void => {
@@ -43,6 +49,9 @@ const connectionsOf = ({ connections }: Ears): number => (typeof connections ===
 const [brokenAt, refusedAfter] = ["one two three four", /which day/]
 /** What is said over the question that follows the answer before it, and what only the whole question has. */
 const [over, unheard] = ["please deliver it", /cancel it/]
+/** From the end of what a callee says to the agent's voice, whatever fails meanwhile. */
+const mostWaitMillis = 3000
+const lateness = watchLateness()
 const said = delivered.filter(({ edge }) => edge !== undefined).map(({ says }) => says)
 const overloaded = json({ error: { message: "overloaded" } }, 503)
 const speak = makeMouth()
@@ -85,22 +94,22 @@ t.test("given agents with hosted services that fail once each, when callees hold
     })
   )
   const callees = new Map(scenes.map(({ answers }, at) => [numbers[at] ?? "", answers]))
-  const { agentWith, world } = await openConversations(
+  const { agentWith, letRing, originated, sounds, talkers, world } = await openConversations(
     t,
-    { definition: orderAgent, configurations: {}, callees },
+    { definition: orderAgent, configurations: {}, callees, through },
     { environment: { KEY_TRIALS: "on" } }
   )
-  world.emulator.letRing(true)
+  letRing(true)
   const before = agents.map(({ ears }) => connectionsOf(ears))
   const running = Promise.all(
     scenes.map(async ({ model_overrides }, at) => {
       const { call, ended } = await agentWith({ max_user_idle_timeout: 120, model_overrides })
-      return ended(await call(numbers[at] ?? "", { first_name: "Ann" }))
+      return ended(await call(numbers[at] ?? "", { first_name: "Ann" }, throughOf(at)))
     })
   )
   const connected = () => agents.map(({ ears }, at) => connectionsOf(ears) - (before[at] ?? 0))
   await untilTrue("connections to the recognizers while the phones ring", () => connected().every((count) => count > 0))
-  world.emulator.letRing(false)
+  letRing(false)
   const runs = await running
   const again = connected().filter((_, at) => agents[at]?.hears[2] !== "http")
   t.ok(
@@ -109,6 +118,11 @@ t.test("given agents with hosted services that fail once each, when callees hold
   )
   for (const [at, run] of runs.entries()) {
     const { hears } = agents[at] ?? {}
+    const number = numbers[at] ?? ""
+    await judgeRecording(t, run.recording_public_url, sounds.get(number) ?? { heard: [], said: [] }, { hears })
+    const turns = talkers.get(number)?.turns ?? []
+    const waits = turns.map(({ agentFrom = Number.POSITIVE_INFINITY, until = 0 }) => agentFrom - until)
+    t.ok(Math.max(...waits) <= lateness.allow(mostWaitMillis), "then the callee is never left in silence", { hears, waits })
     const heard = eventsOf(run, "rtf-user-transcription").map(({ text }) => text)
     t.strictSame(heard, said, `then no word of the callee is lost: ${hears?.join(" ")}`)
     t.strictSame(run.gathered_context?.["extracted_variables"], { customer_number: "1234", delivery_date: "march 3", boxes: 3 })
@@ -125,7 +139,7 @@ t.test("given agents with hosted services that fail once each, when callees hold
     ])
     t.notMatch(JSON.stringify(run), /sk-|sk_|dg-0|xi-0/, "without a key")
   }
-  t.equal(world.emulator.log.count("originate"), agents.length)
+  t.equal(originated(), agents.length)
 
   const refusing = await OpenAiEmulator.start({ apiKey: "sk-the-right-one" })
   t.teardown(() => refusing.stop())

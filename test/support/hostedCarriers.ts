@@ -27,10 +27,14 @@ export const carriers: Readonly<Record<string, (t: Test, far: Far) => Promise<Ca
   Object.values(hostedCarriers).map((carrier) => [carrier.title, starting(carrier, ours)])
 )
 
-type Line = Pick<Carrier, "account" | "numbers" | "provider" | "server">
+/** Without a server, its address is part of the account, and calls have no caller ID. */
+export interface Line extends Pick<Carrier, "account" | "numbers" | "provider"> {
+  readonly server?: Pick<Carrier["server"], "url">
+}
 type Options = Pick<WorldOptions, "environment" | "folder" | "greeting">
 
-const openThroughAll = async (t: Test, lines: ReadonlyArray<Line>, { environment, folder, greeting = "" }: Options = {}) => {
+/** An engine with a configuration for each line, of which the first is the default, and with their numbers. */
+export const openThroughAll = async (t: Test, lines: ReadonlyArray<Line>, { environment, folder, greeting = "" }: Options = {}) => {
   const port = await freePort()
   const [first, ...others] = lines.map(({ account, provider }) => ({ provider, ...account }))
   const world = await World.open(t, {
@@ -38,10 +42,10 @@ const openThroughAll = async (t: Test, lines: ReadonlyArray<Line>, { environment
     greeting,
     folder,
     environment: {
-      ADAPTERS: ["ari", ...lines.map(({ provider }) => provider)].join(),
+      ADAPTERS: [...new Set(["ari", ...lines.map(({ provider }) => provider)])].join(),
       ORG_CONCURRENCY: "50",
       PORT: String(port),
-      PROVIDER_URLS: lines.map(({ provider, server }) => `${provider}=${server.url}`).join(),
+      PROVIDER_URLS: lines.flatMap(({ provider, server }) => (server === undefined ? [] : [`${provider}=${server.url}`])).join(),
       PUBLIC_URL: `http://127.0.0.1:${port}`,
       RECORDINGS: "off",
       ...environment
@@ -52,7 +56,8 @@ const openThroughAll = async (t: Test, lines: ReadonlyArray<Line>, { environment
   // The cast holds because this is the list of what was just created.
   const { configurations } = body as { readonly configurations: ReadonlyArray<{ readonly id: number; readonly provider: string }> }
   for (const { id, provider } of configurations) {
-    const [address = ours] = lines.find((line) => line.provider === provider)?.numbers ?? []
+    const { numbers: [address = ours] = [], server } = lines.find((line) => line.provider === provider) ?? {}
+    if (server === undefined) continue
     t.match(await world.api.ask("POST", `/organizations/telephony-configs/${id}/phone-numbers`, { address }), { status: 200 })
   }
   return { configurations, world }
