@@ -28,6 +28,7 @@ export const written = <Connection extends Written>(
     const { isOpen, onDrain } = connection
     if (!isOpen) return Effect.never
     ws.cork(() => void ws.send(text))
+    if (!connection.isOpen) return Effect.never
     if (ws.getBufferedAmount() === 0) {
       // What others wait for has gone out with it, and is not reported then.
       drained(ws)

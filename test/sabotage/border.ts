@@ -365,5 +365,19 @@ export const border = named({
     text: "session.giveUp()",
     replacement: "session === undefined",
     caughtBy: "test/runtime/earlyHearing.test.ts"
+  },
+
+  // Followers of events, and callees who go on.
+  "A follower who could not take more goes on with the first event that it has not got.": {
+    file: "runtime/event/EventFeed.ts",
+    text: "EventId.make(oldest.id - 1)",
+    replacement: "oldest.id",
+    caughtBy: "test/gateway/events.test.ts"
+  },
+  "What has been understood is not transcribed again.": {
+    file: "adapters/voice/moonshine/moonshine.ts",
+    text: "understood = heard",
+    replacement: "understood = undefined",
+    caughtBy: "test/adapters/moonshine.test.ts"
   }
 })

@@ -77,7 +77,7 @@ const Steps = () => {
           <Permitted needs="member" scope="campaigns">
             {agent === undefined ? "" : <a href={`#/agents/${agent.id}`}>Try the agent</a>}
             {agent === undefined ? "" : ", then "}
-            <a href="#/campaigns/new">give it a list of contacts</a>
+            <a href="#/campaigns/new">{agent === undefined ? "Give" : "give"} it a list of contacts</a>
           </Permitted>
         </Step>
         <Step name="The first answered call" isDone={isReached}>
