@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals"
 import { render } from "preact"
 import { useEffect } from "preact/hooks"
-import { ask, isSignedOut, Refused } from "./base/api.ts"
+import { ask, isSignedOut, Refused, signedIn } from "./base/api.ts"
 import "./console.css"
 import { caller } from "./base/caller.ts"
 import { connection, follow } from "./base/follow.ts"
@@ -59,7 +59,7 @@ const Console = () => {
   const look = async () => {
     // Who was signed in before may have been somebody else.
     isKnown.value = false
-    isSignedOut.value = false
+    signedIn()
     try {
       caller.value = await ask<Caller>("GET", "/auth/browser")
     } catch (cause) {

@@ -23,6 +23,13 @@ export class Refused extends Error {
 /** Nobody is signed in, or no longer. */
 export const isSignedOut = signal(false)
 
+/** Answers to what was asked before somebody signed in say nothing of them. */
+let signIns = 0
+export const signedIn = (): void => {
+  signIns++
+  isSignedOut.value = false
+}
+
 interface Violation {
   readonly loc?: ReadonlyArray<string | number>
   readonly msg?: string
@@ -62,11 +69,12 @@ const jsonOf = (text: string): unknown => {
 export const ask = async <A>(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<A> => {
   const json = body === undefined ? {} : { "content-type": "application/json" }
   const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+  const asked = signIns
   const response = await exchange(method, `/api/v1${path}`, { headers: { ...json, ...headers }, ...sent })
   const answer = jsonOf(await response.text())
   // The API keeps to its types.
   if (response.ok) return answer as A
-  if (response.status === 401) isSignedOut.value = true
+  if (response.status === 401 && asked === signIns) isSignedOut.value = true
   const detail = answer !== null && typeof answer === "object" && "detail" in answer ? answer.detail : undefined
   throw new Refused(response.status, faultsOf(detail, response.status))
 }
