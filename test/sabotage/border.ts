@@ -367,13 +367,7 @@ export const border = named({
     caughtBy: "test/runtime/earlyHearing.test.ts"
   },
 
-  // Followers of events, and callees who go on.
-  "A follower who could not take more goes on with the first event that it has not got.": {
-    file: "runtime/event/EventFeed.ts",
-    text: "EventId.make(oldest.id - 1)",
-    replacement: "oldest.id",
-    caughtBy: "test/gateway/events.test.ts"
-  },
+  // Callees who go on.
   "What has been understood is not transcribed again.": {
     file: "adapters/voice/moonshine/moonshine.ts",
     text: "understood = heard",
