@@ -12,6 +12,8 @@ export interface Heard {
   readonly audio: Uint8Array
   readonly fromMillis: number
   readonly untilMillis: number
+  /** When the first voice came since something was last taken. */
+  readonly newMillis: number
   /** How much louder the voice is than the line's noise, in decibels. */
   readonly overNoise: number
   /** How much of it is voice. */
@@ -39,20 +41,6 @@ export interface Utterance {
   readonly forget: (heard: Heard) => void
 }
 
-/** What has been heard beyond an earlier part of it that was understood only after this was taken, so that nothing is understood twice. */
-export const beyond = (heard: Heard, understood: Heard | undefined): Heard => {
-  const { span } = heard
-  if (understood === undefined || understood.span.until <= span.from || understood.span.until >= span.until) return heard
-  const rest = { from: understood.span.until, until: span.until }
-  return {
-    ...heard,
-    span: rest,
-    audio: heard.audio.subarray((rest.from - span.from) * frameSize),
-    fromMillis: rest.from * frameMillis,
-    voicedMillis: Math.max(0, heard.voicedMillis - understood.voicedMillis)
-  }
-}
-
 const leadFrames = 160 / frameMillis
 const tailFrames = 160 / frameMillis
 /** Longer pauses separate utterances. */
@@ -60,6 +48,16 @@ const longestPauseFrames = 1500 / frameMillis
 /** Less voice may be any noise, and after a longer pause nobody seems to be speaking any more. */
 const leastVoicedFrames = 160 / frameMillis
 const longestBreathFrames = 500 / frameMillis
+
+/** Of a ring that holds these frames. */
+const copyOf = (ring: Uint8Array, { from, until }: Span): Uint8Array => {
+  const audio = new Uint8Array((until - from) * frameSize)
+  for (let frame = from; frame < until; frame++) {
+    const at = (frame * frameSize) % ring.length
+    audio.set(ring.subarray(at, at + frameSize), (frame - from) * frameSize)
+  }
+  return audio
+}
 
 /** `keptMillis`: how much audio is kept, in whole frames. */
 export const makeUtterance = (keptMillis = 10_000): Utterance => {
@@ -84,14 +82,7 @@ export const makeUtterance = (keptMillis = 10_000): Utterance => {
       ? undefined
       : { from: Math.max(0, now - longestFrames, first - leadFrames), until: Math.min(now, last + 1 + tailFrames) }
   const isSaying = (): boolean => newest !== undefined && voiced >= leastVoicedFrames && now - last <= longestBreathFrames
-  const copy = ({ from, until }: Span): Uint8Array => {
-    const audio = new Uint8Array((until - from) * frameSize)
-    for (let frame = from; frame < until; frame++) {
-      const at = (frame % longestFrames) * frameSize
-      audio.set(ring.subarray(at, at + frameSize), (frame - from) * frameSize)
-    }
-    return audio
-  }
+  const copy = (of: Span): Uint8Array => copyOf(ring, of)
   return {
     write: (samples) => {
       if (ring.length === 0) ring = new Uint8Array(longestFrames * frameSize)
@@ -116,6 +107,7 @@ export const makeUtterance = (keptMillis = 10_000): Utterance => {
     heard: () => {
       const whole = span()
       if (whole === undefined || first === undefined || newest === undefined) return undefined
+      const newMillis = newest * frameMillis
       newest = undefined
       taken = whole.until
       return {
@@ -123,6 +115,7 @@ export const makeUtterance = (keptMillis = 10_000): Utterance => {
         audio: copy(whole),
         fromMillis: Math.max(whole.from, first) * frameMillis,
         untilMillis: (last + 1) * frameMillis,
+        newMillis,
         voicedMillis: voiced * frameMillis,
         overNoise: 20 * Math.log10(loudness / Math.max(1, voiced) / Math.max(1, gate.noise()))
       }

@@ -37,6 +37,11 @@ export type RecognizerEvent =
       readonly isAnswer: boolean
       /** Somebody spoke, but what they said could not be told. The text is empty, and the callee should be asked again. */
       readonly isUnclear?: true
+      /**
+       * It covers what the final text before it was about as well, and takes its place: a word that was cut off at the shortest of pauses is understood
+       * once the rest of it has been said.
+       */
+      readonly replaces?: true
       /** From 0 to 1. Undefined if the service does not report it. */
       readonly confidence: number | undefined
     }
@@ -57,6 +62,8 @@ export interface RecognizerSession {
   readonly finalize: () => void
   /** Sets the hints for audio that is written from now on. */
   readonly hint: (hints: RecognizerHints) => void
+  /** What was said so far has been answered, or is no part of a turn: no later final text may replace one that was told before. */
+  readonly settle?: () => void
 }
 
 export interface SpeechToText {

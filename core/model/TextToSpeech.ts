@@ -39,9 +39,11 @@ export const soundOf = <E>(speech: Stream.Stream<SpeechPart, E>): Stream.Stream<
   Stream.filter(speech, (part) => part instanceof Uint8Array)
 
 export interface TextToSpeech {
-  /** `provider` and `voice` as in the usage of a run, which counts the characters of the texts. */
+  /** As in the usage of a run, which counts the characters of the texts. */
   readonly provider: string
   readonly voice: string
+  /** What is paid for. In the usage of a run, it stands for the voice. Undefined: each voice is a model of its own. */
+  readonly model?: string
   readonly format: SpeechFormat
   /**
    * Whether the same text always sounds the same with these settings, so that its speech can be cached. If false, it is made again for each call,

@@ -1,8 +1,7 @@
 /**
  * The prices that ship: examples, to be replaced by those that an account really has. Only what a vendor has stated on a public page, in a unit that
- * usage is counted in, with the day on which it was there. What is not here has no price: ElevenLabs' and OpenAI's voices are priced by their model,
- * which the usage of a run does not name, OpenAI's newer ones also by audio tokens, and Cartesia's by a plan. Services on this machine and servers of
- * the operator's own cost nothing.
+ * usage is counted in, with the day on which it was there. What is not here has no price: OpenAI's newer voices are priced by audio tokens, ElevenLabs' and
+ * Cartesia's by the plan of an account. Services on this machine and servers of the operator's own cost nothing.
  */
 import type { ServicePrice } from "./Price.ts"
 
@@ -10,6 +9,7 @@ type Source = Pick<ServicePrice, "date" | "source">
 
 const openai = { date: "2026-06-21", source: "https://developers.openai.com/api/docs/pricing" }
 const openaiOlder = { ...openai, date: "2026-04-01" }
+const openaiVoices = { date: "2026-06-07", source: "https://developers.openai.com/api/docs/models/tts-1" }
 /** What is written to the cache costs a quarter more than other prompt tokens; it is counted as the others. */
 const anthropic = { date: "2026-10-24", source: "https://platform.claude.com/docs/en/about-claude/pricing" }
 const google = { date: "2026-10-07", source: "https://ai.google.dev/gemini-api/docs/pricing" }
@@ -53,6 +53,8 @@ export const shippedPrices: ReadonlyArray<ServicePrice> = [
   llm("openai", "gpt-4.1-nano", [0.1, 0.025, 0.4], openaiOlder),
   llm("openai", "gpt-4o", [2.5, 1.25, 10], openaiOlder),
   llm("openai", "gpt-4o-mini", [0.15, 0.075, 0.6], openaiOlder),
+  tts("openai", "tts-1", 15, openaiVoices),
+  tts("openai", "tts-1-hd", 30, openaiVoices),
   llm("anthropic", "claude-haiku-4-5*", [1, 0.1, 5], anthropic),
   llm("anthropic", "claude-sonnet-4-5*", [3, 0.3, 15], anthropic),
   llm("anthropic", "claude-sonnet-4-6*", [3, 0.3, 15], anthropic),

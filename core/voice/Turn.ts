@@ -15,7 +15,8 @@ export type TurnEvent =
   | { readonly _tag: "VoicePaused"; readonly at: number; readonly since: number }
   /**
    * Each final text follows the earlier ones; a text that is not final replaces the previous one. `isForced`: it answers a `Finalize`; each one
-   * is answered in order, if only with an empty text. `isUnclear`: something was said that could not be understood.
+   * is answered in order, if only with an empty text. `isUnclear`: something was said that could not be understood. `replaces`: the final text before it is
+   * part of this one.
    */
   | {
       readonly _tag: "Transcribed"
@@ -24,6 +25,7 @@ export type TurnEvent =
       readonly isFinal: boolean
       readonly isForced: boolean
       readonly isUnclear?: boolean
+      readonly replaces?: boolean
     }
   | { readonly _tag: "Judged"; readonly at: number; readonly revision: number; readonly probability: number }
   /** From a recognizer that owns turns: it expects the end, it was wrong about that, or it is certain. */
@@ -48,6 +50,8 @@ export type TurnCommand =
 
 interface Turn {
   readonly from: number
+  /** The final texts before the newest, which none replaces any more. */
+  readonly settled: string
   readonly final: string
   /** Continues the final text, and will be replaced. */
   readonly partial: string
@@ -129,7 +133,8 @@ export const delayOf = (probability: number): number => {
 
 type Transcribed = Extract<TurnEvent, { readonly _tag: "Transcribed" }>
 
-const textOf = ({ final, partial }: Turn): string => [final, partial].filter((part) => part !== "").join(" ")
+const joined = (...parts: ReadonlyArray<string>): string => parts.filter((part) => part !== "").join(" ")
+const textOf = ({ final, partial, settled }: Turn): string => joined(settled, final, partial)
 
 /** When `Passed` is due; undefined if nothing is awaited. */
 export const deadlineOf = (state: TurnState, { ownsTurns, turnEndMillis = usualTurnEndMillis }: TurnOptions): number | undefined => {
@@ -142,7 +147,7 @@ export const deadlineOf = (state: TurnState, { ownsTurns, turnEndMillis = usualT
   return Math.max(judged, freshUntil)
 }
 
-const beginning = (from: number): Turn => ({ from, final: "", partial: "", speculations: 0, foreseen: undefined })
+const beginning = (from: number): Turn => ({ from, settled: "", final: "", partial: "", speculations: 0, foreseen: undefined })
 const only = (state: TurnState, ...commands: ReadonlyArray<TurnCommand>): TurnStep => ({ state, commands })
 const cancelled = ({ foreseen }: Turn): ReadonlyArray<TurnCommand> => (foreseen === undefined ? [] : [{ _tag: "CancelSpeculation" }])
 
@@ -201,11 +206,12 @@ const onPause = (
 }
 
 /** Speech that could not be understood is represented by a fixed text until something is understood after all. */
-const withText = (turn: Turn, { isFinal, isUnclear = false, text }: Transcribed): Turn => {
+const withText = (turn: Turn, { isFinal, isUnclear = false, replaces = false, text }: Transcribed): Turn => {
   const trimmed = text.trim()
-  if (isUnclear && turn.final === "") return { ...turn, partial: notUnderstood }
-  if (isFinal && trimmed === "" && turn.partial === notUnderstood) return turn
-  return isFinal ? { ...turn, final: textOf({ ...turn, partial: trimmed }), partial: "" } : { ...turn, partial: trimmed }
+  if (isUnclear && joined(turn.settled, turn.final) === "") return { ...turn, partial: notUnderstood }
+  if (isFinal && trimmed === "") return turn.partial === notUnderstood ? turn : { ...turn, partial: "" }
+  if (!isFinal) return { ...turn, partial: trimmed }
+  return { ...turn, settled: replaces ? turn.settled : joined(turn.settled, turn.final), final: trimmed, partial: "" }
 }
 
 const onText = (state: TurnState, event: Transcribed): TurnStep => {
@@ -301,7 +307,7 @@ const declared = (state: TurnState, at: number, text: string): Waiting => {
   return {
     ...state,
     _tag: "Waiting",
-    turn: { ...turn, final: text.trim(), partial: "" },
+    turn: { ...turn, settled: "", final: text.trim(), partial: "" },
     since,
     owed: 0,
     revision,

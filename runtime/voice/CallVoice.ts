@@ -41,7 +41,7 @@ export class CallVoice {
   constructor(ports: CallVoicePorts) {
     this.#ports = ports
     const { chosen, language, openings } = ports
-    this.#hasSpare = openings.sayingOf(chosen).engine !== openings.sayingOf(undefined).engine && /^en\b/i.test(language)
+    this.#hasSpare = openings.sayingOf(chosen).provider !== openings.sayingOf(undefined).provider && /^en\b/i.test(language)
   }
 
   /** The voice of the next sentence. Undefined: the engine's own. */
@@ -128,9 +128,9 @@ export class CallVoice {
     this.#isGivenUp ||= reason === "Refused" || this.#failures >= MOST_FAILURES
   }
 
-  #count({ engine, voice }: Saying, characters: number): void {
-    const known = this.#spoken.find((spoken) => spoken.engine === engine && spoken.voice === voice)
-    if (known === undefined) this.#spoken.push({ engine, voice, characters })
+  #count({ model, provider }: Saying, characters: number): void {
+    const known = this.#spoken.find((spoken) => spoken.provider === provider && spoken.model === model)
+    if (known === undefined) this.#spoken.push({ provider, model, characters })
     else known.characters += characters
   }
 }

@@ -101,6 +101,10 @@ class Sessions implements Hearing {
     this.#use((session) => session.hint(hints))
   }
 
+  settle(): void {
+    this.#use((session) => session.settle?.())
+  }
+
   seconds(): number {
     return (this.#frames * frameMillis) / 1000
   }

@@ -15,10 +15,10 @@ import type { PlannedTalk, VoicePlan } from "./VoiceSession.ts"
 /** How long an answered call waits for a recording before the greeting is spoken instead. */
 const recordingTimeout = "5 seconds"
 
-/** What speaks: an engine with its voice, or a recording. */
+/** What speaks, as the usage of a run names it: a service with its model, or with its voice if it has only one model; or a recording. */
 export interface Saying {
-  readonly engine: string
-  readonly voice: string
+  readonly provider: string
+  readonly model: string
 }
 
 interface OpeningPiece {
@@ -93,7 +93,9 @@ export const makeOpenings = Effect.gen(function* () {
 
   /** The name of a voice in the usage of a run. */
   const sayingOf = (voice: VoicePlan["voice"]): Saying =>
-    voice === undefined ? { engine: tts.engine, voice: tts.voice } : { engine: voice.speech.provider, voice: voice.speech.voice }
+    voice === undefined
+      ? { provider: tts.engine, model: tts.voice }
+      : { provider: voice.speech.provider, model: voice.speech.model ?? voice.speech.voice }
 
   return { sayingOf, prepare, recorded, sentence, warm, isCrowdedBy: tts.isCrowdedBy, firstSoundMillis: tts.firstSoundMillis }
 })

@@ -8,12 +8,7 @@ import type { CallModel } from "./CallModel.ts"
 import type { SpokenCharacters } from "./CallVoice.ts"
 import type { Saying } from "./Openings.ts"
 
-interface Service {
-  readonly provider: string
-  readonly model: string
-}
-
-const serviceOf = ({ engine, voice }: Saying): Service => ({ provider: engine, model: voice })
+type Service = Saying
 const named = ({ model, provider }: Service) => ({ processor: provider, model })
 
 interface MeterPorts {
@@ -53,13 +48,13 @@ export class TalkMeter {
 
   /** This text has been synthesized while the callee had nothing else to hear. */
   synthesized(millis: number, by: Saying): void {
-    this.#waited("synthesis", millis, serviceOf(by))
+    this.#waited("synthesis", millis, by)
   }
 
   /** The first frame of a line has been sent. */
   agentHeard(at: number, by: Saying): void {
     if (this.#voiceUntil === undefined) return
-    this.#waited("first_audio", at - this.#voiceUntil, serviceOf(by), at)
+    this.#waited("first_audio", at - this.#voiceUntil, by, at)
     this.#voiceUntil = undefined
   }
 
@@ -74,7 +69,7 @@ export class TalkMeter {
     const model = services.model()
     const tokens = model.tokens.used()
     if (tokens.promptTokens + tokens.completionTokens > 0) note({ _tag: "Used", kind: "llm", ...named(model), tokens })
-    for (const saying of spoken()) note({ _tag: "Used", kind: "tts", ...named(serviceOf(saying)), characters: saying.characters })
+    for (const saying of spoken()) note({ _tag: "Used", kind: "tts", ...named(saying), characters: saying.characters })
     const seconds = heardSeconds()
     if (seconds > 0) note({ _tag: "Used", kind: "stt", ...named(services.recognizer), seconds })
   }

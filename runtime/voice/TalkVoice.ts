@@ -38,9 +38,9 @@ export const callVoiceOf = ({ openings, plan, voice }: VoicePorts): CallVoice =>
     chosen: plan.voice,
     campaignId: plan.campaignId,
     language: hintsAt(conversation.graph.start).language,
-    replaced: ({ engine }, error) => {
+    replaced: ({ provider }, error) => {
       const open = voice()
-      return open === undefined ? Effect.void : noteTrouble(open, { ...replaced, processor: engine }, Cause.fail(error))
+      return open === undefined ? Effect.void : noteTrouble(open, { ...replaced, processor: provider }, Cause.fail(error))
     }
   })
 }
@@ -74,14 +74,14 @@ export const voicedBy = ({
   const record = Effect.fnUntraced(function* (recording: RecordingName) {
     const wanted = { isAnswered: true, neededAt: yield* SteadyTime.now, campaignId: plan.campaignId }
     const found = yield* openings.recorded(plan.organizationId, recording, wanted)
-    says({ engine: "recording", voice: found.recordingId })
+    says({ provider: "recording", model: found.recordingId })
     return found
   })
   return {
     speak: (text, aheadMillis, part) =>
       noted(
         Effect.suspend(() => speak(text, aheadMillis, part)),
-        () => ({ ...unspoken, processor: callVoice.saying.engine })
+        () => ({ ...unspoken, processor: callVoice.saying.provider })
       ),
     record: (recording) => noted(record(recording), () => ({ ...unplayed, processor: "recording" })),
     begun: (at) => {

@@ -36,6 +36,8 @@ const keyMillis = 300
 /** After this the callee hears that they have to wait. */
 const longMillis = 2500
 
+const nothingSaid = { before: "", last: "" }
+
 type Commit = Extract<TurnCommand, { readonly _tag: "Commit" }>
 
 interface TurnTakingEvents {
@@ -57,7 +59,7 @@ interface TurnTakingEvents {
 interface TurnTakingOptions {
   readonly now: () => number
   readonly playout: Playout
-  readonly recognizer: Pick<RecognizerSession, "finalize" | "write"> & { readonly manner: () => TurnOptions }
+  readonly recognizer: Pick<RecognizerSession, "finalize" | "settle" | "write"> & { readonly manner: () => TurnOptions }
   /** Of the present node; asked for each decision. */
   readonly rules: () => BargeInRules
   /** Tells `judged`, at once or later, how likely it is that a callee who has said this in a turn begun `from` has finished. */
@@ -83,8 +85,8 @@ export class TurnTaking implements FrameListener {
   #isVoiced = false
   /** The agent is speaking, and must not be interrupted: nothing that is said now counts, then or later. */
   #isProtected = false
-  /** What was understood while the agent spoke. */
-  #saidOver = ""
+  /** What was understood while the agent spoke; the last final text may be replaced. */
+  #saidOver = nothingSaid
   /** Set if the last thing understood was one of the expected answers. */
   #answer: string | undefined
   /** `CalleeStarted` has been told, and not yet what has become of it. */
@@ -138,7 +140,13 @@ export class TurnTaking implements FrameListener {
         return this.#text(at, { text: event.text, isFinal: false, isForced: false })
       case "Final":
         if (event.text !== "") this.#answer = event.isAnswer ? event.text.trim() : undefined
-        return this.#text(at, { text: event.text, isFinal: true, isForced: event.isForced, isUnclear: event.isUnclear === true })
+        return this.#text(at, {
+          text: event.text,
+          isFinal: true,
+          isForced: event.isForced,
+          isUnclear: event.isUnclear === true,
+          replaces: event.replaces === true
+        })
       case "EndForeseen":
       case "EndDeclared":
         this.#tellBargeIn({ _tag: "Understood", at, text: event.text, isLast: event._tag === "EndDeclared" })
@@ -163,11 +171,13 @@ export class TurnTaking implements FrameListener {
   }
 
   #text(at: number, understood: Understood): void {
-    const { isFinal, isForced, text } = understood
+    const { isFinal, isForced, replaces = false, text } = understood
     // It must not silence the agent either, which would then wait for a turn that does not follow.
     if (isStale(this.#turn, at)) return this.#tellTurn({ _tag: "Transcribed", at, ...understood })
-    const said = `${this.#saidOver} ${text}`.trim()
-    if (isFinal && this.#isAgentSpeaking) this.#saidOver = said
+    const { before, last } = this.#saidOver
+    const standing = replaces ? before : `${before} ${last}`.trim()
+    const said = `${standing} ${text}`.trim()
+    if (isFinal && this.#isAgentSpeaking && text !== "") this.#saidOver = { before: standing, last: text }
     // First: it decides whether this is part of a turn.
     const isNone = this.#tellBargeIn({ _tag: "Understood", at, text: said, isLast: isForced })
     this.#tellTurn({ _tag: "Transcribed", at, ...understood })
@@ -180,7 +190,7 @@ export class TurnTaking implements FrameListener {
     const isSpeaking = playout.isUnheard()
     if (isSpeaking !== this.#isAgentSpeaking) {
       this.#isAgentSpeaking = isSpeaking
-      this.#saidOver = ""
+      this.#saidOver = nothingSaid
       this.#tellBargeIn({ _tag: isSpeaking ? "AgentStarted" : "AgentFinished", at: now })
       // It may have been paused after its last sample.
       if (!isSpeaking) playout.resume()
@@ -204,7 +214,7 @@ export class TurnTaking implements FrameListener {
       if (command === "Interrupt") this.#interrupt()
     }
     const isNone = commands.includes("Resume") || commands.includes("Disregard")
-    if (isNone) this.#saidOver = ""
+    if (isNone) this.#saidOver = nothingSaid
     // A slow recognizer may still find words in it, and they interrupt even then; so do those that the callee still says after an assent.
     if (isNone && event._tag === "Passed" && !this.#isVoiced && !isAwaited(this.#turn)) this.#forget(event.at)
     this.#tellStart()
@@ -214,7 +224,7 @@ export class TurnTaking implements FrameListener {
   #interrupt(): void {
     const played = this.#options.playout.stop()
     this.#isAgentSpeaking = false
-    this.#saidOver = ""
+    this.#saidOver = nothingSaid
     this.#events.interrupted(played)
   }
 
@@ -227,7 +237,9 @@ export class TurnTaking implements FrameListener {
   }
 
   #take({ commands, state }: ReturnType<typeof nextTurn>): void {
+    const isOver = this.#turn._tag !== "Idle" && state._tag === "Idle"
     this.#turn = state
+    if (isOver) this.#options.recognizer.settle?.()
     for (const command of commands) this.#perform(command)
     if (this.#turn._tag !== "Idle") return this.#tellStart()
     this.#longPause = undefined

@@ -92,7 +92,7 @@ export const noteFirstAudio = ({ epochOf, note, noted, openedAt }: Voice, from: 
   const { saying } = noted
   if (noted.firstAudioMillis !== undefined || saying === undefined) return
   noted.firstAudioMillis = Math.max(0, from - openedAt)
-  note({ _tag: "Greeted", at: epochOf(from), millis: noted.firstAudioMillis, processor: saying.engine, model: saying.voice })
+  note({ _tag: "Greeted", at: epochOf(from), millis: noted.firstAudioMillis, processor: saying.provider, model: saying.model })
 }
 
 /** Describes something that could not be said: what the run and the log state, besides the reason. */

@@ -30,6 +30,8 @@ if (openai === undefined || speaches === undefined) throw new Error("a voice is 
 interface Told {
   readonly path: string
   readonly body: object
+  /** What is paid for, if it is not the voice. */
+  readonly model?: string
 }
 /** By provider: the path that follows the service's address, settings, and what the service is then asked for. */
 const voices: ReadonlyArray<readonly [TextToSpeechProvider, path: string, settings: object, Told]> = [
@@ -39,10 +41,16 @@ const voices: ReadonlyArray<readonly [TextToSpeechProvider, path: string, settin
     { voice: "coral", speed: "1.1", instructions: "calm" },
     {
       path: "/v1/audio/speech",
-      body: { model: "gpt-4o-mini-tts", input: "Hi.", voice: "coral", response_format: "pcm", speed: 1.1, instructions: "calm" }
+      body: { model: "gpt-4o-mini-tts", input: "Hi.", voice: "coral", response_format: "pcm", speed: 1.1, instructions: "calm" },
+      model: "gpt-4o-mini-tts"
     }
   ],
-  [speaches, "/v1", {}, { path: "/v1/audio/speech", body: { model: "kokoro", input: "Hi.", voice: "af_heart", response_format: "pcm" } }],
+  [
+    speaches,
+    "/v1",
+    {},
+    { path: "/v1/audio/speech", body: { model: "kokoro", input: "Hi.", voice: "af_heart", response_format: "pcm" }, model: "kokoro" }
+  ],
   [
     auraWith(),
     "",
@@ -60,7 +68,8 @@ const voices: ReadonlyArray<readonly [TextToSpeechProvider, path: string, settin
         model_id: "eleven_flash_v2_5",
         voice_settings: { stability: 0.8, similarity_boost: 0.75, speed: 1.2 },
         language_code: "de"
-      }
+      },
+      model: "eleven_flash_v2_5"
     }
   ],
   [
@@ -78,7 +87,8 @@ const voices: ReadonlyArray<readonly [TextToSpeechProvider, path: string, settin
         generation_config: { volume: 0.8 },
         add_timestamps: true,
         use_normalized_timestamps: false
-      }
+      },
+      model: "sonic-3.5"
     }
   ]
 ]
@@ -131,6 +141,7 @@ for (const [provider, path, settings, told] of voices)
       t.teardown(() => emulator.stop())
       t.match(await spoken(provider, configOf(path, settings)), { error: undefined })
       t.strictSame([emulator.requests[0]?.path, emulator.requests[0]?.body], [told.path, told.body])
+      t.equal(provider.speaker(configOf(path, settings), { egress }).model, told.model, "and it says what is paid for")
       await spoken(provider, configOf(path, settings))
       t.strictSame(
         provider.faultsOf({ voice: "v", api_key: "k", base_url: "file:///etc/passwd" }).map(({ field }) => field),

@@ -99,6 +99,31 @@ heard("given what simulated people say, then it is understood", function* (t) {
   }
 })
 
+heard("given speech that is cut in the middle of a word, then the whole is understood, in place of its first part", function* (t) {
+  const transcriber = yield* transcribing()
+  const said = keptSpeech("slt", "I will call you back tomorrow.")
+  const half = frameSize * Math.floor(said.length / frameSize / 2)
+  const hearing = (settles: boolean) =>
+    Effect.gen(function* () {
+      const { answered, events, hears, session } = yield* listening(transcriber)
+      hears(samplesOf(nothing(400)))
+      hears(said.subarray(0, half))
+      session.finalize()
+      yield* answered(1)
+      if (settles) session.settle?.()
+      hears(said.subarray(half))
+      hears(samplesOf(nothing(400)))
+      session.finalize()
+      yield* answered(2)
+      return events.flatMap((event) => (event._tag === "Final" ? [event] : []))
+    })
+  const [part, whole] = yield* hearing(false)
+  t.match(whole, { text: /^I will call you back tomorrow/, replaces: true, fromMillis: part?.fromMillis })
+  const [, rest] = yield* hearing(true)
+  t.notMatch(rest?.text, /call/, "unless the first part has been answered")
+  t.equal(rest?.replaces, undefined)
+})
+
 t.test("given no model, then a call without a recognizer may try again, and knows why", async (t) => {
   const transcriber: Transcriber = {
     transcribe: () => Effect.die("nobody is listened to"),

@@ -67,7 +67,8 @@ const makeCall = ({ expects = anything, judge, ownsTurns = false, turnEndMillis 
 
 /**
  * What is done in a call in which these things happen, each at a time in milliseconds and separated by `|`: `voice`, `pause` (reported 100 ms
- * later), `text ...`, `final ...`, `forced ...`, `unclear`, and what a recognizer that owns turns reports: `foreseen ...`, `revoked`, `declared ...`.
+ * later), `text ...`, `final ...`, `forced ...`, `whole ...` (which replaces the final text before it),
+ * `unclear`, and what a recognizer that owns turns reports: `foreseen ...`, `revoked`, `declared ...`.
  */
 const doneIn = (script: string, options: Given = {}): ReadonlyArray<string> => {
   const call = makeCall(options)
@@ -84,6 +85,7 @@ const doneIn = (script: string, options: Given = {}): ReadonlyArray<string> => {
     text: (at, text) => heard(at, text, false, false),
     final: (at, text) => heard(at, text, true, false),
     forced: (at, text) => heard(at, text, true, true),
+    whole: (at, text) => ({ _tag: "Transcribed", at, text, isFinal: true, isForced: true, replaces: true }),
     unclear: (at) => ({ _tag: "Transcribed", at, text: "", isFinal: true, isForced: true, isUnclear: true }),
     foreseen: (at, text) => ({ _tag: "EndForeseen", at, text }),
     revoked: (at) => ({ _tag: "EndRevoked", at }),
@@ -123,6 +125,26 @@ t.test("given an answer, when the callee pauses after it, then the agent waits f
   check("I do not know.", 200, digits)
   check("A N N A at", 1333, { _tag: "Spelling" })
 })
+
+t.test(
+  "given a pause within a word, when the whole is understood, then it takes the place of the text before it, and of no other",
+  async (t) => {
+    const committed = (script: string) => doneIn(script).filter((line) => line.includes("Commit"))
+    t.strictSame(committed("0 voice | 500 pause | 650 forced third | 660 voice | 1000 pause | 1150 whole Thursday."), [
+      "1200 Commit Thursday., foreseen"
+    ])
+    const before = "0 voice | 500 pause | 650 forced tomorrow | 1000 voice | 1400 pause"
+    t.match(committed(`${before} | 1550 forced third | 1560 voice | 1900 pause | 2050 whole Thursday.`), [/Commit tomorrow Thursday.,/])
+    t.match(
+      committed(`${before} | 1550 forced third | 1560 voice | 1900 pause | 2050 unclear`),
+      [/Commit tomorrow third/],
+      "what is unclear replaces nothing"
+    )
+    t.match(committed(`${before} | 1500 voice | 1550 forced third | 1900 pause | 2000 text Thurs | 2050 whole Thursday.`), [
+      /Commit tomorrow Thursday.,/
+    ])
+  }
+)
 
 t.test("given a callee who goes on, when it was answered too early, then nothing is spoken, and nothing of it is lost", async (t) => {
   t.strictSame(doneIn("0 voice | 1000 pause | 1150 forced tomorrow | 1400 voice | 2000 pause | 2150 forced or on Friday."), [

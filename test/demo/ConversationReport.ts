@@ -6,8 +6,8 @@ import { type Column, listed, tableOf, wrapped } from "./Table.ts"
 
 const textWidth = 96
 const aboutRecognizer =
-  "a package that the demo installs for the service (SERVICES): it knows the sound of these callees. Real calls are heard by PocketSphinx, " +
-  "where it is installed, or by a service of your choice."
+  "a package that the demo installs for the service (SERVICES): it knows the sound of these callees. Real calls are heard by Moonshine, on " +
+  "this machine, or by a service of your choice."
 const speakerWidth = 8
 
 const columns: ReadonlyArray<Column<ConversationRow>> = [

@@ -294,7 +294,7 @@ const greeting = "Good morning dear Ada. It is late."
 const [morning, late] = ["Good morning dear Ada.", "It is late."]
 
 t.test("given a greeting that a service speaks, then what is ready is heard at once, in order", async (t) => {
-  const service = new Service()
+  const service = new Service({ model: "grand-2" })
   const greeted = { record: false, detectMachine: false, voice: service.voiceFor() }
   const { events, kept, line } = await attached({ opening: { greeting }, plan: greeted, voices: { tts } }, function* ({ line }) {
     yield* until(() => service.isAsked(morning)() && service.isAsked(late)())
@@ -308,7 +308,7 @@ t.test("given a greeting that a service speaks, then what is ready is heard at o
   })
   t.strictSame(stretches(line.sent), [10, -5, 20, -20])
   t.match(kept.transcript, `assistant: ${greeting}`)
-  t.strictSame(kept.usage.tts, { "acme#0|||anna": `${morning}${late}`.length })
+  t.strictSame(kept.usage.tts, { "acme#0|||grand-2": `${morning}${late}`.length }, "what was said is counted for the model that is paid")
   t.strictSame(events, [])
 })
 

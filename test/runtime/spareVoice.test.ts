@@ -27,10 +27,10 @@ const callWith = (services: ReadonlyArray<Service>, language = "en-GB") => {
     chosen,
     language,
     campaignId: undefined,
-    replaced: ({ engine }, { reason }) => Effect.sync(() => void replaced.push(`${engine}: ${reason}`)),
+    replaced: ({ provider }, { reason }) => Effect.sync(() => void replaced.push(`${provider}: ${reason}`)),
     openings: {
       firstSoundMillis: 1500,
-      sayingOf: (of) => (of === undefined ? { engine: "flite", voice: "rms" } : { engine: of.speech.provider, voice: of.speech.voice }),
+      sayingOf: (of) => (of === undefined ? { provider: "flite", model: "rms" } : { provider: of.speech.provider, model: of.speech.voice }),
       sentence: (text, _wanted, by, part) =>
         Effect.gen(function* () {
           asked.push(by === undefined ? "flite" : by.speech.provider)
@@ -49,7 +49,7 @@ const callWith = (services: ReadonlyArray<Service>, language = "en-GB") => {
     voice.speak(
       text,
       aheadMillis,
-      ({ engine }: Saying) => void said.push(`${engine}: ${text}`),
+      ({ provider }: Saying) => void said.push(`${provider}: ${text}`),
       () => {}
     )
   return { asked, replaced, said, say, voice }
@@ -63,10 +63,10 @@ t.test("given a voice that fails before its first sound", async (t) => {
     t.strictSame(call.said, ["flite: One.", "acme: Two.", "flite: Three."])
     t.strictSame(call.replaced, ["acme: Crashed", "acme: Crashed"], "and each time the reason is noted")
     t.strictSame(call.voice.spoken, [
-      { engine: "flite", voice: "rms", characters: 10 },
-      { engine: "acme", voice: "anna", characters: 4 }
+      { provider: "flite", model: "rms", characters: 10 },
+      { provider: "acme", model: "anna", characters: 4 }
     ])
-    t.equal(call.voice.saying.engine, "acme")
+    t.equal(call.voice.saying.provider, "acme")
   })
 
   await t.test("when it fails twice in a row, or refuses its settings, then it is not asked again in this call", async (t) => {

@@ -74,6 +74,7 @@ export const realTime: ReadonlyMap<string, string> = new Map(
     "journey/generatedAsterisk":
       "callees on a real Asterisk measure how loud they hear the agent within eight seconds, and its AMD listens to them",
     "journey/hostedServices": "seven callees answer at once, and a voice whose first sound takes 1.5 s is replaced",
+    "journey/humanSpeech": "twenty callees and agents listen to each other at once, and pauses end a turn",
     "journey/redis": redis,
     "journey/simulated": "simulated people hang up when they have heard nobody for ten seconds",
     "journey/talkAloud": "a recording speaks to an agent that must have fallen silent by then",

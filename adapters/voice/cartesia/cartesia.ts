@@ -28,6 +28,7 @@ export const cartesiaWith = (patience = usualPatience) =>
       return hostedVoice({
         provider,
         voice,
+        model,
         config,
         egress,
         patience,

@@ -41,6 +41,7 @@ export const elevenlabsWith = (patience = usualPatience) =>
       return hostedVoice({
         provider,
         voice,
+        model,
         config,
         egress,
         patience,

@@ -1,6 +1,7 @@
 /** A recognizer that transcribes whatever callees say, on this machine. Where answers are expected, it finds them in what sounds like them. */
 import { Effect, Fiber, FiberSet } from "effect"
-import { beyond, type Heard, makeUtterance, type Utterance } from "#adapters/shared/Utterance.ts"
+import { makeSentenceMemory } from "#adapters/shared/SentenceMemory.ts"
+import { type Heard, makeUtterance, type Utterance } from "#adapters/shared/Utterance.ts"
 import { ModelError } from "#core/model/LanguageModel.ts"
 import type { RecognizerEvent, RecognizerHints, SpeechToText } from "#core/model/SpeechToText.ts"
 import { type Reading, readingOf } from "./Reading.ts"
@@ -44,7 +45,7 @@ const unclear: Reading = { text: "", isAnswer: false, isUnclear: true }
 const finalOf = (
   { isAnswer, isUnclear, text }: Reading,
   { fromMillis, untilMillis }: Pick<Heard, "fromMillis" | "untilMillis">,
-  isForced: boolean
+  { isForced, replaces = false }: { readonly isForced: boolean; readonly replaces?: boolean }
 ): RecognizerEvent => ({
   _tag: "Final",
   text,
@@ -53,9 +54,10 @@ const finalOf = (
   isForced,
   isAnswer,
   ...(isUnclear ? { isUnclear: true } : {}),
+  ...(replaces ? { replaces } : {}),
   confidence: undefined
 })
-const nothingSaid = finalOf({ text: "", isAnswer: false, isUnclear: false }, { fromMillis: 0, untilMillis: 0 }, true)
+const nothingSaid = finalOf({ text: "", isAnswer: false, isUnclear: false }, { fromMillis: 0, untilMillis: 0 }, { isForced: true })
 
 /** Decides when to look at an utterance that is still being spoken. `isStale` tells later whether another one has begun since. */
 const makeGlimpses = (utterance: Utterance, look: (audio: Uint8Array, spokenMillis: number, isStale: () => boolean) => void) => {
@@ -96,29 +98,28 @@ export const moonshine = ({ languages, model, transcriber, unready }: MoonshineO
     let hints: RecognizerHints = first
     /** The previous transcription, so that answers come in order. */
     let before: Fiber.Fiber<void> | undefined
-    /** What was understood last. */
-    let understood: Heard | undefined
+    const memory = makeSentenceMemory()
 
     const tell = (event: RecognizerEvent) => Effect.sync(() => void (isOpen && emit(event)))
     const transcription = Effect.fnUntraced(
-      function* (heard: Heard, isForced: boolean, expected: RecognizerHints) {
-        const rest = beyond(heard, understood)
-        const { audio, voicedMillis } = rest
+      function* (heard: Heard, isForced: boolean, expected: RecognizerHints, present: number) {
+        const about = memory.about(heard)
+        const { audio, voicedMillis } = about.heard
         const reading = readingOf(yield* transcriber.transcribe(requestOf(audio, voicedMillis, expected)), voicedMillis)
         if (!reading.isUnclear) {
-          understood = heard
+          memory.understood(heard, about, present, isForced)
           if (isForced) utterance.forget(heard)
         }
-        yield* tell(finalOf(reading, rest, isForced))
+        yield* tell(finalOf(reading, about.heard, { isForced, replaces: about.replaces && !reading.isUnclear }))
       },
       // Only this utterance is lost, and the callee is asked to repeat it.
       (transcribing, heard, isForced) =>
         Effect.catch(transcribing, ({ reason }) =>
-          Effect.andThen(Effect.logWarning("speech was not recognized", { reason }), tell(finalOf(unclear, heard, isForced)))
+          Effect.andThen(Effect.logWarning("speech was not recognized", { reason }), tell(finalOf(unclear, heard, { isForced })))
         )
     )
     const transcribed = (heard: Heard | undefined, isForced: boolean) =>
-      heard !== undefined ? transcription(heard, isForced, hints) : isForced ? tell(nothingSaid) : Effect.void
+      heard !== undefined ? transcription(heard, isForced, hints, memory.present()) : isForced ? tell(nothingSaid) : Effect.void
     const glimpses = makeGlimpses(utterance, (audio, voicedMillis, isStale) => {
       const seen = Effect.flatMap(transcriber.glimpse(requestOf(audio, voicedMillis, hints)), (transcription) => {
         const text = transcription === undefined || isStale() ? "" : readingOf(transcription, voicedMillis).text
@@ -147,7 +148,8 @@ export const moonshine = ({ languages, model, transcriber, unready }: MoonshineO
       },
       hint: (next) => {
         hints = next
-      }
+      },
+      settle: memory.settle
     }
   })
 })

@@ -75,6 +75,7 @@ export const openaiVoices = (patience = usualPatience) =>
         return hostedVoice({
           provider: server.provider,
           voice,
+          model,
           format: { encoding: "pcm16", rate: speechRates.find((rate) => String(rate) === sample_rate) ?? 24_000 },
           config,
           egress,

@@ -34,6 +34,7 @@ interface Hosted {
   /** As in the manifest. */
   readonly provider: string
   readonly voice: string
+  readonly model?: string
   readonly format?: SpeechFormat
   readonly config: { readonly base_url: string; readonly at_once: string }
   readonly egress: Egress
@@ -47,6 +48,7 @@ export const hostedVoice = ({
   config,
   egress,
   format = phoneSpeech,
+  model,
   patience = usualPatience,
   provider,
   request,
@@ -58,6 +60,7 @@ export const hostedVoice = ({
   return {
     provider,
     voice,
+    ...(model === undefined ? {} : { model }),
     format,
     isCacheable: true,
     ownsQueue: false,

@@ -1,6 +1,7 @@
 /** A spoken call to an agent's draft by the computer's own microphone: no telephone is called. */
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
+import { happeningOf } from "#gateway/console/base/happenings.ts"
 import { Act, Bar, Panel } from "#gateway/console/base/Parts.tsx"
 import { words } from "#gateway/console/base/words.ts"
 import { type Line, openLine } from "./openLine.ts"
@@ -41,9 +42,8 @@ const after = (standing: Standing, type: string, payload: Payload): Standing => 
     const next = line(payload["text"], speaker)
     return speaker === "Callee" ? { ...next, waits: [] } : next
   }
-  if (type === "rtf-node-transition") return line(`Enters ${String(payload["node_name"])}`)
-  if (type === "rtf-function-call-start") return line(`Calls ${String(payload["function_name"])}`)
-  if (type === "rtf-pipeline-error") return line(payload["error"])
+  const happening = happeningOf({ payload, type })
+  if (happening !== undefined) return line(happening)
   const seconds = payload["latency_seconds"] ?? payload["ttfb_seconds"]
   const stage = type === "rtf-latency-measured" ? "in all" : payload["stage"]
   return typeof seconds === "number" && typeof stage === "string" ? { ...standing, waits: [...waits, [words(stage), seconds]] } : standing

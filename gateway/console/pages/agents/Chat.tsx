@@ -3,18 +3,12 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { ask } from "#gateway/console/base/api.ts"
 import { entered, Form, TextField } from "#gateway/console/base/Form.tsx"
+import { happeningOf } from "#gateway/console/base/happenings.ts"
 import { Act, Panel } from "#gateway/console/base/Parts.tsx"
 import type { TextChat } from "#gateway/console/base/types.ts"
 import { words } from "#gateway/console/base/words.ts"
 
 type Turn = TextChat["session_data"]["turns"][number]
-
-const eventOf = ({ payload, type }: Turn["events"][number]): string => {
-  const named = ["node_name", "to_node_name", "function_name", "tool_name", "reason"]
-    .map((name) => payload[name])
-    .find((name) => typeof name === "string")
-  return `${words(type)}${typeof named === "string" ? `: ${named}` : ""}`
-}
 
 const Said = ({ turn }: { readonly turn: Turn }) => (
   <>
@@ -25,7 +19,7 @@ const Said = ({ turn }: { readonly turn: Turn }) => (
     )}
     {turn.events.map((event) => (
       <li key={`${event.created_at} ${event.type}`} class="note">
-        {eventOf(event)}
+        {happeningOf(event)}
       </li>
     ))}
     {turn.assistant_message === null ? null : (

@@ -1,6 +1,6 @@
 /** What happened in a call, in its order, and how long each stage took. */
+import { happeningOf } from "#gateway/console/base/happenings.ts"
 import type { Run } from "#gateway/console/base/types.ts"
-import { words } from "#gateway/console/base/words.ts"
 
 interface Happened {
   readonly type: string
@@ -20,14 +20,6 @@ export interface Line {
 const speakers: Readonly<Record<string, Line["speaker"]>> = { "rtf-user-transcription": "Callee", "rtf-bot-text": "Agent" }
 const text = (value: unknown): string => (typeof value === "string" ? value : "")
 
-const happenings: Readonly<Record<string, (payload: Happened["payload"]) => string>> = {
-  "rtf-node-transition": ({ node_name: name }) => `Enters ${text(name)}`,
-  "rtf-function-call-start": ({ arguments: given, function_name: name }) =>
-    `Calls ${text(name)}${given === undefined ? "" : ` with ${JSON.stringify(given)}`}`,
-  "rtf-function-call-end": ({ function_name: name, result }) => `${text(name)} answers${result === undefined ? "" : ` ${text(result)}`}`,
-  "rtf-pipeline-error": ({ error, processor }) => `${words(text(processor))}: ${text(error)}`
-}
-
 const eventsIn = ({ logs }: Pick<Run, "logs">): ReadonlyArray<Happened> => {
   const { realtime_feedback_events: events } = logs ?? {}
   // Cast: `core/conversation/ConversationRecord.ts` writes them.
@@ -36,7 +28,7 @@ const eventsIn = ({ logs }: Pick<Run, "logs">): ReadonlyArray<Happened> => {
 
 export const linesIn = (run: Pick<Run, "logs">): ReadonlyArray<Line> =>
   eventsIn(run).flatMap(({ payload, timestamp, type }) => {
-    const said = speakers[type] === undefined ? happenings[type]?.(payload) : text(payload["text"])
+    const said = speakers[type] === undefined ? happeningOf({ payload, type }) : text(payload["text"])
     if (said === undefined || said === "") return []
     const at = Date.parse(timestamp)
     const until = Date.parse(text(payload["end_timestamp"]))
