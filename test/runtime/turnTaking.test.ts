@@ -33,6 +33,8 @@ const conversation = (rules: BargeInRules = interruptible, answer?: (tell: () =>
   /** How the callee's turns start and end. */
   const turnings: Array<string> = []
   const stops: Array<Played | undefined> = []
+  /** When texts stood that had been replaceable. */
+  const settled: Array<number> = []
   const written: Array<{ readonly at: number; readonly isSilence: boolean }> = []
   /** Those of them that consist of speech. */
   const speech: Array<number> = []
@@ -55,7 +57,7 @@ const conversation = (rules: BargeInRules = interruptible, answer?: (tell: () =>
   const listening = {
     now: () => callee.pacer.now(),
     rules: () => rules,
-    recognizer: { finalize: session.finalize, write, manner: () => recognizer },
+    recognizer: { finalize: session.finalize, write, settle: () => void settled.push(millis()), manner: () => recognizer },
     judge: (said: Pick<Pause, "isAnswer" | "text">, _from: number, judged: (probability: number) => void) => {
       judgements.push([said.text, said.isAnswer])
       judged(Effect.runSync(endOfTurnRules.probability({ ...pause, ...said })))
@@ -101,8 +103,10 @@ const conversation = (rules: BargeInRules = interruptible, answer?: (tell: () =>
   }
   hears(nothing(1000))
   const key = () => turns?.keyed()
+  const understood = (text: string, more: { readonly isForced: boolean; readonly replaces?: true }) =>
+    turns?.understood({ _tag: "Final", text, fromMillis: 0, untilMillis: 0, isAnswer: false, confidence: undefined, ...more })
   const expects = (...phrases: ReadonlyArray<string>) => session.hint({ language: "en", keyterms: [], phrases })
-  return { callee, expects, hears, judgements, key, millis, playout, says, speech, stops, told, turnings, written }
+  return { callee, expects, hears, judgements, key, millis, playout, says, settled, speech, stops, told, turnings, understood, written }
 }
 
 /** A call in which the agent speaks a line of four seconds, and has spoken one second of it. */
@@ -244,3 +248,22 @@ t.test("given noise and keys, when nothing was said, then a turn that had starte
   hears(after(keyTone("5", 200), nothing(1500)))
   t.strictSame(turnings.slice(2), [])
 })
+
+t.test(
+  "given a recognizer that replaces its texts, then only those of the present turn, and what is said over the agent counts once",
+  async (t) => {
+    const answered = conversation()
+    answered.says("Yes, I would like that.")
+    t.strictSame(answered.settled, [], "what has not been answered may be replaced")
+    answered.hears(nothing(1000))
+    t.equal(answered.settled.length, 1, "what has been answered stands")
+    t.match(answered.told.at(-1), `${answered.settled[0]} committed`)
+
+    const { hears, stops, understood } = spokenTo({ policy: "min_words", minWords: 3, allowInterrupt: true })
+    hears(spoken.get("Uh huh.") ?? nothing(0))
+    understood("well", { isForced: false })
+    understood("well maybe", { isForced: true, replaces: true })
+    hears(nothing(500))
+    t.strictSame(stops, [], "two words do not interrupt")
+  }
+)

@@ -369,9 +369,21 @@ export const border = named({
 
   // Callees who go on.
   "What has been understood is not transcribed again.": {
-    file: "adapters/voice/moonshine/moonshine.ts",
-    text: "understood = heard",
+    file: "adapters/shared/SentenceMemory.ts",
+    text: "understood = taken",
     replacement: "understood = undefined",
     caughtBy: "test/adapters/moonshine.test.ts"
+  },
+  "What a short pause has cut in two is understood as a whole.": {
+    file: "adapters/shared/SentenceMemory.ts",
+    text: "const whole = told === undefined ? undefined : joined(told, rest)",
+    replacement: "const whole = told === taken ? joined(told, rest) : undefined",
+    caughtBy: "test/adapters/moonshine.test.ts"
+  },
+  "What has been answered is not part of the next turn.": {
+    file: "runtime/voice/TurnTaking.ts",
+    text: "if (isOver) this.#options.recognizer.settle?.()",
+    replacement: "",
+    caughtBy: "test/runtime/turnTaking.test.ts"
   }
 })
