@@ -37,8 +37,8 @@ const joined = (told: Heard, next: Heard): Heard | undefined => {
 
 interface About {
   readonly heard: Heard
-  /** Its text takes the place of the last one. */
-  readonly replaces: boolean
+  /** It goes on with what the last text was about. */
+  readonly isWhole: boolean
 }
 
 export const makeSentenceMemory = () => {
@@ -54,12 +54,14 @@ export const makeSentenceMemory = () => {
     about: (taken: Heard): About => {
       const rest = understood === undefined ? taken : beyond(taken, understood)
       const whole = told === undefined ? undefined : joined(told, rest)
-      return { heard: whole ?? rest, replaces: whole !== undefined }
+      return { heard: whole ?? rest, isWhole: whole !== undefined }
     },
-    /** `isOpen`: it may go on after a pause. */
-    understood: (taken: Heard, about: About, present: number, isOpen: boolean): void => {
+    /** `mayGoOn`: after a pause. Returns whether its text takes the place of the last one, which has not been settled meanwhile. */
+    understood: (taken: Heard, { heard, isWhole }: About, present: number, mayGoOn: boolean): boolean => {
+      const isOpen = present === settled
       understood = taken
-      told = isOpen && present === settled ? about.heard : undefined
+      told = mayGoOn && isOpen ? heard : undefined
+      return isWhole && isOpen
     },
     /** What was told stands. */
     settle: (): void => {

@@ -372,13 +372,13 @@ export const border = named({
     file: "adapters/shared/SentenceMemory.ts",
     text: "understood = taken",
     replacement: "understood = undefined",
-    caughtBy: "test/adapters/moonshine.test.ts"
+    caughtBy: "test/adapters/sentenceMemory.test.ts"
   },
   "What a short pause has cut in two is understood as a whole.": {
     file: "adapters/shared/SentenceMemory.ts",
     text: "const whole = told === undefined ? undefined : joined(told, rest)",
-    replacement: "const whole = told === taken ? joined(told, rest) : undefined",
-    caughtBy: "test/adapters/moonshine.test.ts"
+    replacement: "const whole = told === taken ? joined(taken, rest) : undefined",
+    caughtBy: "test/adapters/sentenceMemory.test.ts"
   },
   "What has been answered is not part of the next turn.": {
     file: "runtime/voice/TurnTaking.ts",

@@ -106,11 +106,9 @@ export const moonshine = ({ languages, model, transcriber, unready }: MoonshineO
         const about = memory.about(heard)
         const { audio, voicedMillis } = about.heard
         const reading = readingOf(yield* transcriber.transcribe(requestOf(audio, voicedMillis, expected)), voicedMillis)
-        if (!reading.isUnclear) {
-          memory.understood(heard, about, present, isForced)
-          if (isForced) utterance.forget(heard)
-        }
-        yield* tell(finalOf(reading, about.heard, { isForced, replaces: about.replaces && !reading.isUnclear }))
+        const replaces = !reading.isUnclear && memory.understood(heard, about, present, isForced)
+        if (!reading.isUnclear && isForced) utterance.forget(heard)
+        yield* tell(finalOf(reading, about.heard, { isForced, replaces }))
       },
       // Only this utterance is lost, and the callee is asked to repeat it.
       (transcribing, heard, isForced) =>
