@@ -126,7 +126,7 @@ t.test("given noise that passes for speech, then what the service invents for it
 })
 
 t.test("given a later request that is answered first, then the texts come in order", async (t) => {
-  const { emulator, events, says, session, texts } = await listen(t)
+  const { emulator, events, replacing, says, session, texts } = await listen(t)
   const { promise, resolve } = Promise.withResolvers<void>()
   emulator.script({ contentType: "application/json", pieces: [promise, JSON.stringify({ text: "one" })] })
   says("one")
@@ -143,7 +143,31 @@ t.test("given a later request that is answered first, then the texts come in ord
   t.strictSame(events, [])
   resolve()
   await untilTrue("the texts", () => texts().length === 4)
-  t.strictSame(texts(), ["one", "two", "", "three"])
+  t.strictSame(texts(), ["one", "one two", "", "one two three"])
+  t.strictSame(
+    replacing(),
+    [false, true, false, true],
+    "and each takes the place of the one before it, which was part of the same sentence"
+  )
+})
+
+t.test("given a pause of more than half a second, or a text that has been answered, then what follows is posted by itself", async (t) => {
+  const { events, replacing, says, session, texts } = await listen(t)
+  const saying = async (text: string) => {
+    const count = events.length
+    says(text)
+    session.finalize()
+    await untilTrue("the text", () => events.length > count)
+  }
+  await saying("on third")
+  await saying("day")
+  waits(session, 26)
+  await saying("at noon")
+  session.settle?.()
+  await saying("goodbye")
+  t.strictSame(texts(), ["on third", "on third day", "at noon", "goodbye"])
+  t.strictSame(replacing(), [false, true, false, false])
+  t.match(events[1], { fromMillis: 0, untilMillis: 1000 }, "then the whole is about all of it")
 })
 
 t.test("given somebody who never pauses, then what they have said for half a minute is transcribed without being asked for", async (t) => {

@@ -35,8 +35,10 @@ export const listen = async (t: Test, config: object = {}, patienceMillis?: numb
   const says = (text: string) => write(session, emulator.speech.audioOf(text), true)
   const call = () => until("call", () => emulator.calls[0])
   const texts = () => events.flatMap((event) => (event._tag === "Final" ? [event.text] : []))
+  /** Which of them take the place of the one before. */
+  const replacing = () => events.flatMap((event) => (event._tag === "Final" ? [event.replaces === true] : []))
   const failures = () => events.flatMap((event) => (event._tag === "Failed" ? [event.error] : []))
-  return { call, close, emulator, events, failures, says, session, texts }
+  return { call, close, emulator, events, failures, replacing, says, session, texts }
 }
 export const write = (session: RecognizerSession, audio: Int16Array, isSpeech: boolean) => {
   for (let at = 0; at < audio.length; at += 160) session.write(audio.subarray(at, at + 160), isSpeech)

@@ -116,6 +116,7 @@ export class RealtimeSession extends PassageSession implements ServiceSession {
   #guess(item: string, delta: string): void {
     this.#partial.set(item, (this.#partial.get(item) ?? "") + delta)
     const text = saidIn([...this.#partial.values()].join(" "), this.#prompt)
-    if (text !== "") this.emit({ _tag: "Partial", text })
+    // It would follow the text that it will replace.
+    if (text !== "" && !this.isGoingOn) this.emit({ _tag: "Partial", text })
   }
 }

@@ -4,7 +4,7 @@ import type { RecognizerEvent } from "#core/model/SpeechToText.ts"
 type Final = Extract<RecognizerEvent, { readonly _tag: "Final" }>
 
 interface Owed {
-  answer: Final | undefined
+  answer: (() => Final) | undefined
   readonly timer: NodeJS.Timeout
 }
 
@@ -21,8 +21,11 @@ export class OrderedAnswers {
     this.#late = late
   }
 
-  /** Another answer is owed, which the result is called with. One that nobody asked for is not emitted if it is empty. */
-  owe(): (answer: Final) => void {
+  /**
+   * Another answer is owed, which the result is called with, as a function that is called once those before it have been emitted. One that nobody asked
+   * for is not emitted if it is empty.
+   */
+  owe(): (answer: () => Final) => void {
     const owed: Owed = { answer: undefined, timer: setTimeout(this.#late, this.#patienceMillis) }
     this.#owed.push(owed)
     return (answer) => {
@@ -41,7 +44,8 @@ export class OrderedAnswers {
   #tell(): void {
     for (let next = this.#owed[0]; next?.answer !== undefined; next = this.#owed[0]) {
       this.#owed.shift()
-      if (next.answer.isForced || next.answer.text !== "") this.#emit(next.answer)
+      const answer = next.answer()
+      if (answer.isForced || answer.text !== "") this.#emit(answer)
     }
   }
 }

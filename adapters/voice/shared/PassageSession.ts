@@ -1,18 +1,41 @@
 /** A call in which a service is given one passage of speech at a time, and asked for its text when the engine asks for one. */
+import { frameMillis } from "#core/audio/Mulaw.ts"
 import type { RecognizerEvent, RecognizerHints, RecognizerSession } from "#core/model/SpeechToText.ts"
 import { finalOf } from "./finalOf.ts"
 import { OrderedAnswers } from "./OrderedAnswers.ts"
 import { SpokenPassage } from "./SpokenPassage.ts"
 
+/** After a longer pause, what was said before it is not understood better. */
+const mostPauseMillis = 500
+/** A longer sentence would be sent too often. */
+const mostFrames = 10_000 / frameMillis
+
+/** What was sent for one text. */
+interface Sentence {
+  readonly frames: ReadonlyArray<Int16Array>
+  readonly span: readonly [fromMillis: number, untilMillis: number]
+  /** Undefined until it is known. */
+  text: string | undefined
+}
+
 export abstract class PassageSession implements RecognizerSession {
   protected readonly emit: (event: RecognizerEvent) => void
   readonly #answers: OrderedAnswers
   readonly #passage = new SpokenPassage({
-    pass: (samples) => this.pass(samples),
-    dropped: () => this.drop(),
+    pass: (samples) => this.#pass(samples),
+    dropped: () => {
+      this.#frames = []
+      this.drop()
+    },
     full: () => this.#take(false)
   })
   #isOver = false
+  /** Of the present passage, and of the sentence that it goes on with. */
+  #frames: Array<Int16Array> = []
+  #goesOn: Sentence | undefined
+  /** What was sent last, as long as a text may replace its text. */
+  #last: Sentence | undefined
+  #settled = 0
 
   /** `patienceMillis`: how long the service may take for a text. */
   constructor(emit: (event: RecognizerEvent) => void, patienceMillis: number) {
@@ -21,7 +44,7 @@ export abstract class PassageSession implements RecognizerSession {
   }
 
   abstract hint(hints: RecognizerHints): void
-  /** The next frame of the passage, which is reused. */
+  /** The next frame of the passage. */
   protected abstract pass(samples: Int16Array): void
   /** Nobody will ask for the text of the passage. */
   protected abstract drop(): void
@@ -38,21 +61,62 @@ export abstract class PassageSession implements RecognizerSession {
     if (!this.#isOver) this.#take(true)
   }
 
+  settle(): void {
+    this.#last = undefined
+    this.#settled++
+  }
+
   /** Nothing is emitted any more. */
   close(): void {
     this.#isOver = true
     this.#answers.close()
   }
 
+  /** The text of the present passage will be about the one before it, too. */
+  protected get isGoingOn(): boolean {
+    return this.#goesOn !== undefined
+  }
+
   protected get isOver(): boolean {
     return this.#isOver
+  }
+
+  #pass(samples: Int16Array): void {
+    if (this.#frames.length === 0) this.#begin()
+    const frame = samples.slice()
+    this.#frames.push(frame)
+    this.pass(frame)
+  }
+
+  /** A pause may have cut a word in two: then the sentence is sent again, from its beginning. */
+  #begin(): void {
+    const last = this.#last
+    const pause = (this.#passage.fromMillis ?? 0) - (last?.span[1] ?? 0)
+    const isOne = pause <= mostPauseMillis && last?.text !== "" && (last?.frames.length ?? 0) <= mostFrames
+    this.#goesOn = isOne ? last : undefined
+    for (const frame of this.#goesOn?.frames ?? []) {
+      this.#frames.push(frame)
+      this.pass(frame)
+    }
   }
 
   #take(isForced: boolean): void {
     const span = this.#passage.take()
     const { millis } = this.#passage
     const answer = this.#answers.owe()
-    if (span === undefined) answer(finalOf("", [millis, millis], isForced))
-    else this.ask((text) => answer(finalOf(text, span, isForced)))
+    if (span === undefined) return answer(() => finalOf("", [millis, millis], isForced))
+    const before = this.#goesOn
+    const sentence: Sentence = { frames: this.#frames, span: [before?.span[0] ?? span[0], span[1]], text: undefined }
+    const present = this.#settled
+    this.#frames = []
+    this.#last = isForced ? sentence : undefined
+    this.ask((text) =>
+      answer(() => {
+        const known = before?.text ?? ""
+        const replaces = known !== "" && text !== "" && present === this.#settled
+        sentence.text = text === "" ? known : text
+        return { ...finalOf(text, sentence.span, isForced), ...(replaces ? { replaces } : {}) }
+      })
+    )
   }
 }

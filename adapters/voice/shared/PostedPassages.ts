@@ -48,7 +48,7 @@ class PostedPassages extends PassageSession {
   }
 
   protected pass(samples: Int16Array): void {
-    this.#frames.push(samples.slice())
+    this.#frames.push(samples)
   }
 
   protected drop(): void {

@@ -41,6 +41,11 @@ export class SpokenPassage {
     return this.#frames * frameMillis
   }
 
+  /** When the voice of the present passage began; undefined if there is none. */
+  get fromMillis(): number | undefined {
+    return this.#voice && this.#voice.first * frameMillis
+  }
+
   /** If nobody knows whether it is speech, what is louder than the noise is. */
   write(samples: Int16Array, isSpeech = this.#gate.push(levelOf(samples))): void {
     const now = this.#frames++
