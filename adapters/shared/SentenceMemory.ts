@@ -5,10 +5,8 @@
 import { frameMillis, frameSize, silence } from "#core/audio/Mulaw.ts"
 import type { Heard } from "./Utterance.ts"
 
-/** After a longer pause, what was said before it is not understood better. */
-const mostPauseMillis = 500
-/** A longer sentence would be read too often. */
-const mostFrames = 10_000 / frameMillis
+/** After a longer pause, what was said before it is not understood better; a longer sentence would be read too often. */
+export const sentenceLimits = { pauseMillis: 500, frames: 10_000 / frameMillis }
 
 /** What was said since this was understood, which was only after the rest had been taken. */
 const beyond = (heard: Heard, understood: Heard): Heard => {
@@ -27,7 +25,7 @@ const beyond = (heard: Heard, understood: Heard): Heard => {
 /** Both as one, with silence for what was not kept of the pause; undefined if they are not of one sentence. */
 const joined = (told: Heard, next: Heard): Heard | undefined => {
   const span = { from: told.span.from, until: next.span.until }
-  const isOne = next.newMillis - told.untilMillis <= mostPauseMillis && span.until - span.from <= mostFrames
+  const isOne = next.newMillis - told.untilMillis <= sentenceLimits.pauseMillis && span.until - span.from <= sentenceLimits.frames
   if (!isOne || next.span.until <= told.span.until) return undefined
   const audio = new Uint8Array((span.until - span.from) * frameSize).fill(silence)
   audio.set(next.audio, (next.span.from - span.from) * frameSize)

@@ -1,14 +1,9 @@
 /** A call in which a service is given one passage of speech at a time, and asked for its text when the engine asks for one. */
-import { frameMillis } from "#core/audio/Mulaw.ts"
+import { sentenceLimits } from "#adapters/shared/SentenceMemory.ts"
 import type { RecognizerEvent, RecognizerHints, RecognizerSession } from "#core/model/SpeechToText.ts"
 import { finalOf } from "./finalOf.ts"
 import { OrderedAnswers } from "./OrderedAnswers.ts"
 import { SpokenPassage } from "./SpokenPassage.ts"
-
-/** After a longer pause, what was said before it is not understood better. */
-const mostPauseMillis = 500
-/** A longer sentence would be sent too often. */
-const mostFrames = 10_000 / frameMillis
 
 /** What was sent for one text. */
 interface Sentence {
@@ -92,7 +87,7 @@ export abstract class PassageSession implements RecognizerSession {
   #begin(): void {
     const last = this.#last
     const pause = (this.#passage.fromMillis ?? 0) - (last?.span[1] ?? 0)
-    const isOne = pause <= mostPauseMillis && last?.text !== "" && (last?.frames.length ?? 0) <= mostFrames
+    const isOne = pause <= sentenceLimits.pauseMillis && last?.text !== "" && (last?.frames.length ?? 0) <= sentenceLimits.frames
     this.#goesOn = isOne ? last : undefined
     for (const frame of this.#goesOn?.frames ?? []) {
       this.#frames.push(frame)
