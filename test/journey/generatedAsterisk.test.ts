@@ -169,7 +169,11 @@ const withAccount = async (t: Test, scene: Scene, other: GeneratedAsterisk) => {
 /** Asterisk's own AMD() listens to the callee before the agent does. */
 const withDialplan = async (t: Test, scene: Scene) => {
   const { asterisk, id, world } = scene
-  const checked = await world.api.ask("POST", `/organizations/telephony-configs/${id}/test`, {})
+  // Each configuration was tested when it was created: a fast machine has used up what is allowed in a minute.
+  const checked = await until("a test that is allowed", async () => {
+    const answer = await world.api.ask("POST", `/organizations/telephony-configs/${id}/test`, {})
+    return answer.status === 429 ? undefined : answer
+  })
   t.match(checked, { status: 200, body: { passed: true } })
   t.match(JSON.stringify(checked.body), /"name":"dialplan","result":"passed"/)
   const runs = await called(scene, [person, machine])
