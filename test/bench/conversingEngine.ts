@@ -3,7 +3,9 @@
  * graph, and asks one question in each node.
  */
 import { Effect, type Scope } from "effect"
-import { pocketsphinxRoot } from "#test/support/pocketsphinx.ts"
+import { symlinkSync } from "node:fs"
+import { join } from "node:path"
+import { moonshineRoot, moonshineUnavailable } from "#test/support/moonshine.ts"
 import { installService } from "#test/support/servicePackage.ts"
 import { callsPerSecond, ringMillis } from "./callRamp.ts"
 import { circleOf, suits } from "./circle.ts"
@@ -43,8 +45,16 @@ interface Conversing {
   readonly add: (count: number, from: number, rate?: number) => Effect.Effect<void>
 }
 
+/** What an engine hears with by itself. */
+const hearsByItself = Effect.fnUntraced(function* ({ folder }: Database) {
+  const missing = yield* Effect.promise(moonshineUnavailable)
+  if (missing !== undefined) return yield* Effect.die(new Error(missing))
+  symlinkSync(moonshineRoot, join(folder, "models"))
+  return { HEARING: "moonshine", POCKETSPHINX_DIR: "off" }
+})
+
 const startAgent = Effect.fnUntraced(function* (database: Database, speech: Speech, environment: Readonly<Record<string, string>>) {
-  const services = speech === "cached" ? { POCKETSPHINX_DIR: "off", SERVICES: packageName } : { POCKETSPHINX_DIR: pocketsphinxRoot }
+  const services = speech === "cached" ? { POCKETSPHINX_DIR: "off", SERVICES: packageName } : yield* hearsByItself(database)
   const usual = { METRICS: "on", ORG_CONCURRENCY: "1000", RECORDINGS: "on" }
   installService(database.folder, packageName, ["bench/instantRecognizer.ts", "instantRecognizer"])
   const engine = yield* startEngine(database, {
@@ -53,7 +63,7 @@ const startAgent = Effect.fnUntraced(function* (database: Database, speech: Spee
     file: "measuredMain.ts"
   })
   const agentId = yield* createAgent(engine, "", circleOf(nodes, lineOf[speech], suits))
-  const stt = { provider: speech === "cached" ? instantRecognizer.manifest.provider : "pocketsphinx" }
+  const stt = { provider: speech === "cached" ? instantRecognizer.manifest.provider : "moonshine" }
   const workflow_configurations = { max_call_duration: longestSeconds, model_overrides: { stt } }
   yield* engine.put(`/workflow/${agentId}`, { workflow_configurations })
   const add: Conversing["add"] = Effect.fnUntraced(function* (count, first, rate = callsPerSecond) {

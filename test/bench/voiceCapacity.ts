@@ -3,7 +3,7 @@
  * and more of them, until callees miss more than one frame in a thousand or wait too long for an answer, or the engine holds further calls back. `voice-capacity`: with speech from the
  * cache and a recognizer that costs nothing, through an emulated Asterisk; the control sends each frame back as it comes, in the same way. Then a hundred
  * callees are called at once, so that all of them have finished their first answer within about a second. `voice-capacity-carrier`: the same through a
- * carrier's media socket. `voice-capacity-made`: with all of it made and recognized on the machine, by flite and PocketSphinx. The callees and whatever
+ * carrier's media socket. `voice-capacity-made`: with all of it made and recognized on the machine, by Flite and Moonshine. The callees and whatever
  * carries their calls share the machine, and their cost is a separate figure.
  */
 import { Effect } from "effect"
